@@ -48,7 +48,7 @@ async fn invalid_settings_are_named_with_their_source() {
     let dir = TempDir::new();
     let fails = |config: ServerConfig, arguments: &[&str], parts: &[&str]| {
         let (code, _, error) = run(config.command(arguments));
-        assert_eq!(code, Some(1), "{error}");
+        assert_eq!(code, Some(2), "{error}");
         for part in parts {
             assert!(error.contains(part), "{part} is missing: {error}");
         }

@@ -44,11 +44,18 @@ pub struct Wall {
     pub retry_after: Option<Duration>,
     /// The rungs that were tried.
     pub steps: Vec<LadderStep>,
+    /// A browser would have been tried, and there is none.
+    pub lacks_browser: bool,
 }
 
 impl Wall {
-    pub fn describe(&self) -> &'static str {
-        describe(&self.verdict)
+    pub fn describe(&self) -> String {
+        let what = describe(&self.verdict);
+        if self.lacks_browser {
+            format!("{what}; a browser may do better, and this machine has none (`gannet doctor` says why)")
+        } else {
+            what.to_owned()
+        }
     }
 }
 

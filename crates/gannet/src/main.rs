@@ -7,6 +7,7 @@ mod output;
 mod commands;
 mod data_dir;
 mod database;
+mod exit_code;
 mod first_team;
 mod ocr_models;
 mod opening;
@@ -17,6 +18,7 @@ mod settings;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use commands::parse::CalledAs;
+use exit_code::Mistake;
 use settings::{Flags, Settings};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,16 +40,16 @@ struct Cli {
 #[derive(Debug, Clone, clap::Args)]
 struct Globals {
     /// Configuration file [default: gannet.toml, if it exists]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = "Settings", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Data directory for the database, objects and the first API key
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = "Settings", value_name = "DIR")]
     data_dir: Option<String>,
     /// Database: postgres://… or sqlite:PATH
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, help_heading = "Settings", value_name = "URL")]
     database_url: Option<String>,
     /// Any other setting; `gannet doctor` lists all settings
-    #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    #[arg(long = "set", global = true, help_heading = "Settings", value_name = "NAME=VALUE", value_parser = name_and_value)]
     set: Vec<(String, String)>,
 }
 
@@ -123,7 +125,8 @@ impl Globals {
         // Skip values that are not UTF-8: all settings are text.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        settings::load(&Flags { config: self.config, values }, &environment.collect())
+        let loaded = settings::load(&Flags { config: self.config, values }, &environment.collect());
+        loaded.map_err(|error| Mistake(error).into())
     }
 }
 
@@ -142,10 +145,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("gannet: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => exit_code::print_error(&error),
     }
 }
 

@@ -107,10 +107,12 @@ async fn invalid_arguments_and_unreachable_sites_have_their_own_exit_codes() {
     let start = site.url("/site/");
     let (code, _, printed) = run(command(&dir, &["crawl", &start, "--out", "x.jsonl", "--include", "("]));
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("includePaths"), "{printed}");
+    assert!(printed.contains("--include"), "{printed}");
     assert!(!dir.join("x.jsonl").exists() && !dir.join("x.jsonl.gannet").exists(), "nothing is left behind");
     let (code, _, printed) = run(command(&dir, &["crawl", &site.url("/gone"), "--out", "y.jsonl"]));
     assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("/gone: "), "the page that failed is named: {printed}");
+    assert!(!dir.join("y.jsonl").exists(), "an empty file would be in the way of the next try");
     let (code, _, printed) =
         run(command(&dir, &["crawl", &start, "--out", "z.jsonl", "--header", "nonsense"]));
     assert_eq!(code, Some(2), "{printed}");

@@ -47,7 +47,7 @@ async fn index_and_search_work_without_a_server() {
     let (code, printed, errors) = run(command(&config, &["search", "albatross"], None));
     assert_eq!((code, printed.as_str()), (Some(1), ""));
     assert!(errors.contains("none matches"), "{errors}");
-    assert_eq!(run(command(&config, &["search", ""], None)).0, Some(1));
+    assert_eq!(run(command(&config, &["search", ""], None)).0, Some(2));
 
     let (code, printed, _) = run(command(&config, &["index", "remove", "https://rows.test/"], None));
     assert_eq!((code, printed.as_str()), (Some(0), "removed 1 pages\n"));

@@ -52,6 +52,7 @@ fn pages_are_rendered_and_screenshots_written() {
     let path = picture.to_str().unwrap();
     let (code, text, error) = scrape(&dir, &site.url("/form"), &["--screenshot", path, "--full-page"]);
     assert_eq!((code, text.as_str()), (Some(0), ""), "{error}");
+    assert!(error.contains("wrote") && error.contains("page.png"), "{error}");
     let (_, height) = crate::browser::png_size(&std::fs::read(&picture).unwrap());
     assert!(height > 3000, "the whole page, not a window: {height}");
 }
@@ -65,12 +66,15 @@ fn the_exit_code_tells_the_outcome() {
         ("file:///etc/passwd", &[], 2, "Invalid URL"),
         (site.url("/article").as_str(), &["--timeout", "5"], 2, "timeout"),
         (site.url("/article").as_str(), &["--header", "nonsense"], 2, "Name: value"),
-        (site.url("/hang").as_str(), &["--timeout", "1000"], 3, "Timeout"),
+        (site.url("/hang").as_str(), &["--timeout", "1000"], 6, "Timeout"),
         (site.url("/captcha").as_str(), &["--fast"], 4, "captcha"),
         ("http://10.9.8.7/", &[], 5, "is not allowed"),
     ] {
         let (got, text, error) = scrape(&dir, url, more);
         assert_eq!((got, text.as_str()), (Some(code), ""), "{url}: {error}");
+        let is_plain =
+            !error.contains("gannet: 2") && !error.contains("gannet: 4") && !error.contains("\"path\"");
+        assert!(is_plain, "an answer of the API instead of a message: {error}");
         assert!(
             error.to_lowercase().contains(&printed.to_lowercase()),
             "{printed:?} is missing for {url}: {error}"
@@ -78,6 +82,39 @@ fn the_exit_code_tells_the_outcome() {
     }
     let (code, _, error) = scrape(&dir, &site.url("/article"), &["--format", "poem"]);
     assert_eq!(code, Some(2), "{error}");
+}
+
+#[test]
+fn a_missing_browser_and_an_error_page_are_said() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    let without = config(&dir).set("browser", "off");
+    let (code, _, error) = run(without.command(&["scrape", &site.url("/app")]));
+    assert!(code == Some(1) && error.contains("a browser may do better"), "{error}");
+    let (code, _, error) = scrape(&dir, &site.url("/missing"), &["--fast"]);
+    assert!(code == Some(0) && error.contains("status 404"), "{error}");
+}
+
+#[test]
+fn every_command_calls_mistakes_by_the_same_code() {
+    let dir = TempDir::new();
+    let out = dir.join("out.jsonl").display().to_string();
+    let missing = dir.join("missing.txt").display().to_string();
+    for (arguments, named) in [
+        (&["scrape", "ftp://x.example"][..], "Invalid URL"),
+        (&["map", "ftp://x.example"], "Invalid URL"),
+        (&["map", "https://example.com", "--limit", "0"], "--limit"),
+        (&["search", "birds", "--limit", "0"], "--limit"),
+        (&["crawl", "ftp://x.example", "--out", &out], "Invalid URL"),
+        (&["crawl", "https://example.com", "--out", &out, "--include", "("], "--include"),
+        (&["batch", &missing, "--out", &out], "missing.txt"),
+        (&["agent", "what?", "--url", "ftp://x.example"], "--url"),
+        (&["scrape", "https://example.com", "--set", "nonsense=1"], "nonsense"),
+    ] {
+        let (code, text, error) = run(config(&dir).command(arguments));
+        assert_eq!((code, text.as_str()), (Some(2), ""), "{arguments:?}: {error}");
+        assert!(error.contains(named) && !error.contains("400"), "{arguments:?}: {error}");
+    }
+    assert!(!dir.join("data").exists() && !dir.join("out.jsonl").exists(), "nothing is left behind");
 }
 
 #[test]

@@ -139,7 +139,7 @@ pub fn head(crawl: &Crawl) -> JobHead {
             CrawlState::Cancelled => "cancelled",
         },
         completed: counts.completed,
-        total: counts.discovered.saturating_sub(counts.skipped),
+        total: total(crawl),
         credits_used: crawl.credits,
         expires_at: time::iso(crawl.expires_at.unwrap_or(crawl.now + millis(kept))),
         created_at: time::iso(crawl.created_at),
@@ -153,6 +153,17 @@ pub fn head(crawl: &Crawl) -> JobHead {
         error: crawl.error.clone().filter(|_| !is_live(crawl)),
         warning: None,
         next: None,
+    }
+}
+
+/// How many pages it will come to, as far as is known: what was found and not skipped. Of a crawl that still
+/// runs, no more than its limit and what failed besides, or the number would fall at the end.
+fn total(crawl: &Crawl) -> u64 {
+    let counts = crawl.counts;
+    let found = counts.discovered.saturating_sub(counts.skipped);
+    match crawl.limit.filter(|_| is_live(crawl)) {
+        Some(limit) => found.min(limit.saturating_add(counts.failed)),
+        None => found,
     }
 }
 

@@ -23,7 +23,13 @@ fn callers_see_the_catalogue_and_what_explains_it() {
     let evidence = vec![VerdictEvidence { sign: "phrase", detail: "verify you are human".into() }];
     let verdict = PageVerdict { kind: VerdictKind::Captcha, evidence };
     let retry_after = Some(Duration::from_secs(7));
-    let wall = Error::Wall(Box::new(Wall { verdict, status: 429, retry_after, steps: vec![step] }));
+    let wall = Error::Wall(Box::new(Wall {
+        verdict,
+        status: 429,
+        retry_after,
+        steps: vec![step],
+        lacks_browser: false,
+    }));
     let wire = wall.to_wire();
     assert_eq!((wire.status(), wire.retry_after), (500, None));
     assert!(wire.text().ends_with(": the site answered with a captcha"), "{}", wire.text());

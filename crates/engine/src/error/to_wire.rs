@@ -17,7 +17,7 @@ const MEMORY_RETRY_SECONDS: u64 = 5;
 const FILE_RETRY_SECONDS: u64 = 5;
 /// The phase that a timeout names when it happens while a file is read.
 const READING_FILE: &str = "reading the file";
-const NO_BROWSER: &str = "this needs a browser, and no Chromium was found";
+const NO_BROWSER: &str = "this needs a browser, and this machine has none (`gannet doctor` says why)";
 
 impl From<Error> for WireError {
     fn from(error: Error) -> Self {
@@ -35,12 +35,15 @@ impl Error {
                 WireError::because(Kind::UnsafeDomain, &refused.to_string()).with_details(&details)
             }
             Self::Wall(wall) => {
-                let details = json!({
+                let mut details = json!({
                     "verdict": wall.verdict.kind,
                     "evidence": wall.verdict.evidence,
                     "statusCode": wall.status,
                     "ladder": wall.steps,
                 });
+                if wall.lacks_browser {
+                    details["browser"] = "missing".into();
+                }
                 WireError::because(Kind::ScrapeAllFailed, &self.to_string()).with_details(&details)
             }
             Self::SiteStatus(_) => WireError::because(Kind::ScrapeSite, &self.to_string()),
@@ -48,7 +51,8 @@ impl Error {
             Self::File(error) => from_file(error),
             Self::NoBrowser(BrowserNeed::Actions) => Kind::ScrapeActionsUnsupported.into(),
             Self::NoBrowser(BrowserNeed::Branding) => Kind::ScrapeBrandingUnsupported.into(),
-            Self::NoBrowser(BrowserNeed::Page) => WireError::because(Kind::ScrapeAllFailed, NO_BROWSER),
+            Self::NoBrowser(BrowserNeed::Page) => WireError::because(Kind::ScrapeAllFailed, NO_BROWSER)
+                .with_details(&json!({ "browser": "missing" })),
             Self::Timeout { phase, resumes_in } => WireError::scrape_timeout(phase, *resumes_in),
             Self::Cancelled => WireError::scrape_timeout(READING, None),
             Self::NoMemory => no_memory(),
@@ -158,6 +162,10 @@ fn from_fetch(error: &FetchError) -> WireError {
         FetchError::Refused(EgressError::Rule { url }) => {
             return WireError::because(Kind::UnsafeDomain, &error.to_string())
                 .with_details(&json!({ "refused": url }));
+        }
+        FetchError::Refused(EgressError::Address { .. } | EgressError::LocalName { .. }) => {
+            let why = format!("{error}; the setting egress_allow opens it");
+            return WireError::because(Kind::UnsafeDomain, &why);
         }
         FetchError::Refused(_) => Kind::UnsafeDomain,
         FetchError::NameNotFound { .. } | FetchError::NameLookupFailed { .. } => Kind::ScrapeDns,

@@ -117,7 +117,7 @@ impl Ladder {
                     HttpOutcome::Done(fetched) => return Ok(*fetched),
                     HttpOutcome::NeedsBrowser { reason, error } => {
                         if !self.may_use_browser(plan) {
-                            return Err(error);
+                            return Err(self.without_browser(plan, error));
                         }
                         http_error = Some(error);
                         reason
@@ -368,6 +368,14 @@ impl Ladder {
         }
     }
 
+    /// The error of a page that a browser might have shown: it says so where there is none.
+    fn without_browser(&self, plan: &ScrapePlan, mut error: Error) -> Error {
+        if let Error::Wall(wall) = &mut error {
+            wall.lacks_browser = self.browsers.is_none() && !plan.access.fast;
+        }
+        error
+    }
+
     /// Whether there is a rung above plain HTTP: a browser, which `fastMode` does not forbid.
     fn may_use_browser(&self, plan: &ScrapePlan) -> bool {
         !plan.access.fast && self.browsers.is_some()
@@ -425,7 +433,13 @@ fn continue_in_browser(read: ReadPage, steps: &[LadderStep]) -> Result<HttpOutco
 
 fn wall_error(read: ReadPage, steps: &[LadderStep]) -> Error {
     let (status, retry_after) = (read.response.status, read.response.retry_after);
-    Error::Wall(Box::new(Wall { verdict: read.verdict, status, retry_after, steps: steps.to_vec() }))
+    Error::Wall(Box::new(Wall {
+        verdict: read.verdict,
+        status,
+        retry_after,
+        steps: steps.to_vec(),
+        lacks_browser: false,
+    }))
 }
 
 /// Whether the browser found a file instead of a page.

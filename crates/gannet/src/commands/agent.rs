@@ -6,6 +6,7 @@ mod progress;
 use crate::Globals;
 use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
+use crate::exit_code;
 use crate::opening::{open_searcher, open_services};
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
@@ -28,13 +29,6 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::WireError;
 use wire::agent::{AgentRequest, AgentStatus, TraceQuery};
-
-/// The run failed.
-const EXIT_FAILED: u8 = 1;
-/// Invalid arguments; the same code as for errors of the command line parser.
-const EXIT_USAGE: u8 = 2;
-/// Interrupted by a signal.
-const EXIT_STOPPED: u8 = 130;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const LEASE_DURATION: Duration = Duration::from_secs(30);
@@ -75,7 +69,7 @@ impl Agent {
         let mut settings = globals.settings(Vec::new())?;
         let asked = match self.request() {
             Ok(asked) => asked,
-            Err(error) => return Ok(usage_error(&format!("{error:#}"))),
+            Err(error) => return Ok(exit_code::usage_error(&format!("{error:#}"))),
         };
         let folder = TempFolder::create()?;
         // The local index of the data directory is searched; everything else of this run is temporary.
@@ -95,8 +89,8 @@ impl Agent {
         }
         store.shut_down().await;
         match ended? {
-            RunEnd::Refused(error) => Ok(usage_error(&error.to_string())),
-            RunEnd::Stopped => Ok(ExitCode::from(EXIT_STOPPED)),
+            RunEnd::Refused(error) => Ok(exit_code::print_refusal(&error)),
+            RunEnd::Stopped => Ok(ExitCode::from(exit_code::STOPPED)),
             RunEnd::Done(status) => self.print(&status),
         }
     }
@@ -130,7 +124,7 @@ impl Agent {
         for note in [&status.warning, &status.error].into_iter().flatten() {
             eprintln!("gannet: {note}");
         }
-        Ok(if status.status == "completed" { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
+        Ok(if status.status == "completed" { ExitCode::SUCCESS } else { ExitCode::from(exit_code::FAILED) })
     }
 }
 
@@ -138,11 +132,6 @@ fn read_schema(path: &Path) -> Result<serde_json::Value> {
     let shown = || format!("cannot read the schema {}", path.display());
     let text = std::fs::read_to_string(path).with_context(shown)?;
     serde_json::from_str(&text).with_context(shown)
-}
-
-fn usage_error(why: &str) -> ExitCode {
-    eprintln!("gannet: {why}");
-    ExitCode::from(EXIT_USAGE)
 }
 
 enum RunEnd {

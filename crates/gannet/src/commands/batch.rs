@@ -1,7 +1,8 @@
 //! `gannet batch`: scrape a list of pages without a server.
 
-use super::local_crawl::{LocalCrawl, LocalJob, OutputTarget, PageOptions, usage_error};
+use super::local_crawl::{LocalCrawl, LocalJob, OutputTarget, PageOptions};
 use crate::Globals;
+use crate::exit_code::{Mistake, usage_error};
 use anyhow::{Context, Result};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Batch {
             Err(message) => return Ok(usage_error(&message)),
         };
         let asked = BatchRequest {
-            urls: Some(read_urls(&self.file)?),
+            urls: Some(read_urls(&self.file).map_err(Mistake)?),
             max_concurrency: self.concurrency,
             formats: options.formats,
             only_main_content: options.only_main_content,

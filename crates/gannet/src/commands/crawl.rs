@@ -64,7 +64,7 @@ impl Crawl {
         let some = |list: Vec<String>| (!list.is_empty()).then_some(list);
         let scrape_options = match self.page.options() {
             Ok(options) => options,
-            Err(message) => return Ok(super::local_crawl::usage_error(&message)),
+            Err(message) => return Ok(crate::exit_code::usage_error(&message)),
         };
         let asked = CrawlRequest {
             url: Some(self.url),

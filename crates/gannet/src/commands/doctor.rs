@@ -360,40 +360,49 @@ fn print_json(settings: &Settings, findings: &[CheckResult]) -> Result<()> {
 fn page_memory(settings: &Settings) -> String {
     let (small, large) = PageMemory::slots(settings.page_memory);
     format!(
-        "{} bytes: {small} pages at once, {large} of them larger than 1 MiB; others wait",
-        settings.page_memory
+        "{}: {small} pages at once, {large} of them larger than 1 MB; others wait",
+        size(settings.page_memory)
     )
+}
+
+/// As sizes are written in settings: in the largest unit that is exact.
+fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"), (1, "B")];
+    let (unit, name) =
+        units.into_iter().find(|(unit, _)| bytes % unit == 0 && bytes >= *unit).unwrap_or((1, "B"));
+    format!("{} {name}", bytes / unit)
 }
 
 fn limits(settings: &Settings) -> Vec<(String, String)> {
     let mut rows = vec![
-        ("JSON body".to_owned(), format!("{} bytes", settings.body_limit)),
+        ("JSON body".to_owned(), size(settings.body_limit as u64)),
         (
             "stored objects".to_owned(),
-            format!("{} bytes, those that expire first are deleted first", settings.objects_limit),
+            format!("{}, those that expire first are deleted first", size(settings.objects_limit)),
         ),
         (
             "pages and results".to_owned(),
-            format!("{} bytes, the oldest are deleted first", settings.cache_limit),
+            format!("{}, the oldest are deleted first", size(settings.cache_limit)),
         ),
-        ("snapshots".to_owned(), format!("{} bytes, the oldest are deleted first", settings.snapshots_limit)),
+        ("snapshots".to_owned(), format!("{}, the oldest are deleted first", size(settings.snapshots_limit))),
         (
             "crawls and batches".to_owned(),
             format!(
-                "{} bytes, the oldest finished are deleted first; {} bytes for one",
-                settings.crawls_limit, settings.single_crawl_limit
+                "{}, the oldest finished are deleted first; {} for one",
+                size(settings.crawls_limit),
+                size(settings.single_crawl_limit)
             ),
         ),
         (
             "agent runs".to_owned(),
-            format!("{} bytes, the oldest finished are deleted first", settings.runs_limit),
+            format!("{}, the oldest finished are deleted first", size(settings.runs_limit)),
         ),
-        ("webhooks".to_owned(), format!("{} bytes, failed ones are deleted first", settings.webhooks_limit)),
-        ("free disk space".to_owned(), format!("{} bytes, no new work below this", settings.min_free_disk)),
+        ("webhooks".to_owned(), format!("{}, failed ones are deleted first", size(settings.webhooks_limit))),
+        ("free disk space".to_owned(), format!("{}, no new work below this", size(settings.min_free_disk))),
         ("memory of pages".to_owned(), page_memory(settings)),
         ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
         ("pages and runs at once".to_owned(), format!("{} in this process", settings.workers)),
-        ("lease of a page or run".to_owned(), format!("{} ms", settings.lease.as_millis())),
+        ("lease of a page or run".to_owned(), format!("{} s", settings.lease.as_secs_f64())),
         (
             "connections".to_owned(),
             format!("{}, database {}", server::serve::MAX_CONNECTIONS, settings.database_connections),

@@ -9,7 +9,9 @@ mod state_file;
 use crate::Globals;
 use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
+use crate::exit_code::{self, usage_error};
 use crate::opening::open_services;
+use crate::output::to_line;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::crawl::{CrawlWorker, Crawler};
@@ -37,15 +39,9 @@ use wire::WireError;
 use wire::batch::BatchRequest;
 use wire::crawl::{CrawlRequest, JobHead, LedgerQuery};
 
-/// No page could be scraped.
-const EXIT_ALL_FAILED: u8 = 1;
-/// Invalid arguments; the same code as for errors of the command line parser.
-const EXIT_USAGE: u8 = 2;
-/// Some pages failed.
-const EXIT_SOME_FAILED: u8 = 3;
-/// Interrupted by a signal; the same command continues.
-const EXIT_STOPPED: u8 = 130;
-
+/// Pages that failed and are named at the end.
+const MAX_FAILED_SHOWN: u32 = 10;
+const MAX_LINE_CHARS: usize = 300;
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Pages that a killed command was working on are retried after this time.
 const LEASE_DURATION: Duration = Duration::from_secs(5);
@@ -75,11 +71,6 @@ impl LocalJob {
             Self::Batch(_) => CrawlKind::Batch,
         }
     }
-}
-
-pub fn usage_error(why: &str) -> ExitCode {
-    eprintln!("gannet: {why}");
-    ExitCode::from(EXIT_USAGE)
 }
 
 #[derive(Debug)]
@@ -120,11 +111,11 @@ impl LocalCrawl {
             CrawlEnd::Refused(error) => {
                 // Nothing was started.
                 std::fs::remove_dir_all(&state).context("cannot remove the state folder")?;
-                Ok(usage_error(&error.to_string()))
+                Ok(exit_code::print_refusal(&error))
             }
             CrawlEnd::Stopped => {
                 eprintln!("gannet: interrupted; run the same command again to continue");
-                Ok(ExitCode::from(EXIT_STOPPED))
+                Ok(ExitCode::from(exit_code::STOPPED))
             }
             CrawlEnd::Done(head) => {
                 std::fs::remove_dir_all(&state).context("cannot remove the state folder")?;
@@ -198,8 +189,15 @@ impl CrawlRun {
             browsers.shut_down().await;
         }
         let ended = written?;
-        if let (CrawlEnd::Done(_), Some(ledger)) = (&ended, &crawl.target.ledger) {
-            write_ledger(&self.crawler, &self.caller, kind, id, ledger).await?;
+        if let CrawlEnd::Done(head) = &ended {
+            match &crawl.target.ledger {
+                Some(ledger) => write_ledger(&self.crawler, &self.caller, kind, id, ledger).await?,
+                None if head.failed > 0 => print_failed(&self.crawler, &self.caller, kind, id).await?,
+                None => {}
+            }
+            if head.completed == 0 {
+                crawl.target.remove_empty_output();
+            }
         }
         Ok(ended)
     }
@@ -303,6 +301,21 @@ async fn write_ledger(
     }
 }
 
+/// Names the first pages that failed, and why.
+async fn print_failed(crawler: &Crawler, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<()> {
+    let limit = Some(MAX_FAILED_SHOWN);
+    let asked = LedgerQuery { state: Some("failed".to_owned()), limit, ..LedgerQuery::default() };
+    let page = crawler.ledger(caller, kind, id, &asked, "").await.map_err(WireError::from)?;
+    for line in &page.data {
+        let why = line.error.as_deref().unwrap_or_default();
+        eprintln!("gannet: {}", to_line(&format!("{}: {why}", line.url), MAX_LINE_CHARS));
+    }
+    if page.next.is_some() {
+        eprintln!("gannet: there are more; --ledger FILE lists all of them");
+    }
+    Ok(())
+}
+
 fn exit_code(head: &JobHead) -> ExitCode {
     let JobHead { completed, failed, skipped, duration, .. } = head;
     eprintln!("{completed} pages, {failed} failed, {skipped} skipped, in {duration:.1} s");
@@ -310,8 +323,8 @@ fn exit_code(head: &JobHead) -> ExitCode {
         eprintln!("gannet: {error}");
     }
     match (completed, failed) {
-        (0, _) => ExitCode::from(EXIT_ALL_FAILED),
-        _ if head.status != "completed" || *failed > 0 => ExitCode::from(EXIT_SOME_FAILED),
+        (0, _) => ExitCode::from(exit_code::FAILED),
+        _ if head.status != "completed" || *failed > 0 => ExitCode::from(exit_code::SOME_FAILED),
         _ => ExitCode::SUCCESS,
     }
 }

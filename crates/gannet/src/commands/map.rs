@@ -1,6 +1,7 @@
 //! `gannet map`: list the URLs of a site without a server.
 
 use crate::data_dir;
+use crate::exit_code;
 use crate::output;
 use crate::settings::Settings;
 use anyhow::Result;
@@ -67,10 +68,7 @@ impl Map {
         }
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(error) => {
-                eprintln!("gannet: {}", error.to_wire());
-                return Ok(ExitCode::FAILURE);
-            }
+            Err(error) => return Ok(exit_code::print_refusal(&error.to_wire())),
         };
         let text = if self.json {
             serde_json::to_string_pretty(&answer)? + "\n"

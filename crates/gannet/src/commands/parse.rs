@@ -11,6 +11,7 @@ mod rows;
 mod target;
 
 use crate::data_dir;
+use crate::exit_code::usage_error;
 use crate::ocr_models;
 use crate::output;
 use crate::settings::Settings;
@@ -27,9 +28,6 @@ use std::time::Duration;
 use target::OutputFolder;
 use url::Url;
 use uuid::Uuid;
-
-/// Invalid arguments; the same code as for errors of the command line parser.
-const EXIT_USAGE: u8 = 2;
 
 /// Convert files to markdown, without a server: PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, HTML, e-mail,
 /// notebooks, CSV, text, pictures
@@ -189,11 +187,6 @@ impl Format {
             Self::Text => "txt",
         }
     }
-}
-
-fn usage_error(why: &str) -> ExitCode {
-    eprintln!("gannet: {why}");
-    ExitCode::from(EXIT_USAGE)
 }
 
 fn is_standard_input(file: &Path) -> bool {

@@ -28,6 +28,7 @@ pub enum ResearchCommand {
     Starter,
     /// Show the contents of the index
     Status {
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -37,6 +38,7 @@ pub enum ResearchCommand {
     Verify,
     /// Find papers related to a paper
     Similar {
+        /// Id of the paper, such as arxiv:1706.03762 or a DOI
         id: String,
         /// Intent to rank them by
         #[arg(long)]
@@ -44,24 +46,30 @@ pub enum ResearchCommand {
         /// Mode: similar, citers or references
         #[arg(long, default_value = "similar")]
         mode: String,
+        /// Number of papers
         #[arg(long, default_value_t = 20)]
         k: i64,
+        /// Rank again with the embedding model, where one is installed
         #[arg(long)]
         rerank: bool,
         /// Further paper to start from; may be repeated
         #[arg(long)]
         anchor: Vec<String>,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Write an HTML page with the citation graph around a paper
     Graph {
+        /// Id of the paper
         id: String,
         /// Intent to rank the neighbours by [default: the title of the paper]
         #[arg(long)]
         intent: Option<String>,
+        /// File to write
         #[arg(long, default_value = "graph.html")]
         out: PathBuf,
+        /// Number of neighbours
         #[arg(long, default_value_t = 40)]
         k: usize,
     },

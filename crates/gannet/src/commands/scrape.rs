@@ -1,6 +1,7 @@
 //! `gannet scrape`: scrape one page without a server. The exit code reports the result.
 
 use crate::data_dir;
+use crate::exit_code;
 use crate::output;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
@@ -17,21 +18,10 @@ use uuid::Uuid;
 use wire::scrape::{Document, FormatInput, FormatObject, ScrapeRequest};
 use wire::{Kind, WireError};
 
-/// Could not fetch the page.
-const EXIT_FAILED: u8 = 1;
-/// Invalid arguments; the same code as for errors of the command line parser.
-const EXIT_USAGE: u8 = 2;
-/// The scrape timed out.
-const EXIT_TIMEOUT: u8 = 3;
-/// The site responded with a block page, a captcha or an empty page.
-const EXIT_BLOCKED: u8 = 4;
-/// The URL must not be fetched (private address).
-const EXIT_FORBIDDEN: u8 = 5;
-
 /// Scrape one page without a server
 ///
-/// Exit code 0: success, 1: could not fetch the page, 2: invalid arguments, 3: timeout, 4: blocked by the
-/// site, 5: forbidden address.
+/// Exit code 0: success, 1: could not fetch the page, 2: invalid arguments, 4: blocked by the site,
+/// 5: forbidden address, 6: timeout.
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Scrape {
@@ -128,15 +118,13 @@ impl Scrape {
                 if let Some(warning) = &document.warning {
                     eprintln!("gannet: {warning}");
                 }
+                let status = fetched.response.status;
+                if status >= 400 {
+                    eprintln!("gannet: the site answered with status {status}");
+                }
                 Ok(ExitCode::SUCCESS)
             }
-            Err(error) => {
-                eprintln!("gannet: {error}");
-                if let Some(details) = error.details() {
-                    eprintln!("{details:#}");
-                }
-                Ok(ExitCode::from(exit_code(&error)))
-            }
+            Err(error) => Ok(exit_code::print_refusal(&error)),
         }
     }
 
@@ -234,6 +222,7 @@ impl Scrape {
     fn write(&self, document: &Document, fetched: &FetchedPage) -> Result<()> {
         if let (Some(path), Some(picture)) = (&self.screenshot, &fetched.browser_outputs.screenshot) {
             write_file(path, &picture.bytes)?;
+            eprintln!("wrote {}", path.display());
         }
         let data = self.schema.is_some() || self.prompt.is_some();
         let text = match self.formats.as_slice() {
@@ -267,14 +256,4 @@ fn join_lines(list: Option<&[String]>) -> String {
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
-}
-
-fn exit_code(error: &WireError) -> u8 {
-    match error.kind {
-        Kind::ScrapeTimeout => EXIT_TIMEOUT,
-        Kind::ScrapeAllFailed | Kind::PromptInjection => EXIT_BLOCKED,
-        Kind::UnsafeDomain => EXIT_FORBIDDEN,
-        _ if error.status() == 400 => EXIT_USAGE,
-        _ => EXIT_FAILED,
-    }
 }

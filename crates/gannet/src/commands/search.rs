@@ -1,6 +1,7 @@
 //! `gannet search`: the same search as the server's, with or without a running server.
 
 use crate::data_dir::{self, IfMissing};
+use crate::exit_code;
 use crate::first_team;
 use crate::opening::{open_searcher, open_services};
 use crate::output;
@@ -85,14 +86,7 @@ impl Search {
         store.shut_down().await;
         match outcome {
             Ok(answer) => self.show(&answer, begun),
-            Err(error) => {
-                let error = error.to_wire();
-                eprintln!("gannet: {error}");
-                if let Some(details) = error.details() {
-                    eprintln!("{details:#}");
-                }
-                Ok(ExitCode::FAILURE)
-            }
+            Err(error) => Ok(exit_code::print_refusal(&error.to_wire())),
         }
     }
 

@@ -138,7 +138,7 @@ pub fn obsolete_in_environment(variable: &str) -> Option<String> {
 pub fn find(name: &str) -> Result<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| match nearest(name) {
         Some(near) => anyhow!("unknown setting `{name}` (did you mean `{}`?)", near.name),
-        None => anyhow!("unknown setting `{name}`; `gannet doctor` lists them all"),
+        None => anyhow!("unknown setting `{name}`; without it, `gannet doctor` lists all settings"),
     })
 }
 

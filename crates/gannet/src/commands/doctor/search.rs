@@ -15,7 +15,9 @@ pub fn check(settings: &Settings) -> CheckResult {
     let text = if web {
         format!("{}, {how}", names.join(", "))
     } else {
-        "local index only; no web provider is configured (search_providers, docs/search.md)".to_owned()
+        "no web provider is configured (search_providers, docs/search.md); searches find what this server has \
+         scraped or imported"
+            .to_owned()
     };
     CheckResult { part: "search", verdict: if web { CheckStatus::Ok } else { CheckStatus::Missing }, text }
 }

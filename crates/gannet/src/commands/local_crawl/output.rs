@@ -42,6 +42,15 @@ impl OutputTarget {
         if self.is_file() { self.out.clone() } else { self.out.join(INDEX_FILE) }
     }
 
+    /// Removes a file of documents that has none, so that the same command can be run again.
+    pub fn remove_empty_output(&self) {
+        let lines = self.lines();
+        if lines.metadata().is_ok_and(|facts| facts.len() == 0) {
+            // What stays is in nobody's way but this command's.
+            let _ = std::fs::remove_file(lines);
+        }
+    }
+
     /// Whether there is output of something else.
     pub fn has_output(&self) -> bool {
         self.lines().exists() || (!self.is_file() && self.out.is_file())

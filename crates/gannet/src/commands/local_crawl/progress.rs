@@ -24,11 +24,14 @@ impl ProgressLine {
         let (at, before) = *self.begun.get_or_insert((Instant::now(), done));
         let seconds = at.elapsed().as_secs_f64();
         let rate = if seconds > 0.0 { done.saturating_sub(before) as f64 / seconds } else { 0.0 };
-        let JobHead { completed, failed, skipped, queued, .. } = head;
+        let JobHead { failed, skipped, total, .. } = head;
+        let left = total.saturating_sub(done);
+        let time_left =
+            if rate > 0.0 { format!(", {:.0} s left", left as f64 / rate) } else { String::new() };
         // Ignore a closed terminal.
         let _ = write!(
             std::io::stderr(),
-            "\r{completed} done  {failed} failed  {skipped} skipped  {queued} queued  {rate:.1} pages/s\x1b[K"
+            "\r{done} of {total} pages found so far  {failed} failed  {skipped} skipped  {rate:.1} pages/s{time_left}\x1b[K"
         );
     }
 

@@ -2,16 +2,12 @@
 //! warnings are lines in both cases.
 
 use super::render::Rendered;
+use crate::exit_code;
 use crate::output::{print_message, to_line};
 use anyhow::Result;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// No file could be parsed.
-const EXIT_ALL_FAILED: u8 = 1;
-/// Some files could not be parsed.
-const EXIT_SOME_FAILED: u8 = 3;
 
 const BAR_CHARS: usize = 30;
 /// Longer messages are cut.
@@ -81,8 +77,8 @@ impl FileProgress {
         }
         match (parsed, failed) {
             (_, 0) => ExitCode::SUCCESS,
-            (0, _) => ExitCode::from(EXIT_ALL_FAILED),
-            _ => ExitCode::from(EXIT_SOME_FAILED),
+            (0, _) => ExitCode::from(exit_code::FAILED),
+            _ => ExitCode::from(exit_code::SOME_FAILED),
         }
     }
 
