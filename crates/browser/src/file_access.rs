@@ -1,38 +1,26 @@
 //! The files and ports that the kernel leaves to a browser whose files are restricted: the system's programs, libraries, fonts
 //! and certificates to read, its own folder to write, the port of its proxy. Nothing of the server.
 
-use sandbox::ProgramAccess;
+use sandbox::{HARMLESS_DEVICES, ProgramAccess, SYSTEM_FILES};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Where distributions keep programs and libraries, and what Chromium reads of the system's settings.
-const READABLE: [&str; 24] = [
-    "/usr",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/bin",
-    "/sbin",
+/// What Chromium reads besides the files that every program needs: itself, where it is installed elsewhere, and settings of
+/// the system.
+const MORE_READABLE: [&str; 12] = [
     "/opt",
     "/headless-shell",
     "/nix/store",
     "/gnu/store",
-    "/etc/alternatives",
-    "/etc/ca-certificates",
     "/etc/chromium",
     "/etc/chromium.d",
-    "/etc/fonts",
-    "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
-    "/etc/localtime",
     "/etc/pki",
-    "/etc/ssl",
     "/etc/timezone",
     "/sys",
     "/var/cache/fontconfig",
 ];
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Variables that name more files and folders to read, by settings of the operator.
 const PATH_VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"];
 /// Fonts and trusted certificates in the home folder of the account.
@@ -48,7 +36,7 @@ pub(crate) fn file_access(
     proxy: SocketAddr,
     is_same_account: bool,
 ) -> ProgramAccess {
-    let mut readable: Vec<PathBuf> = READABLE.map(PathBuf::from).into();
+    let mut readable: Vec<PathBuf> = SYSTEM_FILES.iter().chain(&MORE_READABLE).map(PathBuf::from).collect();
     // Chromium's own files lie beside its program.
     readable.extend(program.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)));
     readable.push(outer.to_owned());
@@ -63,7 +51,7 @@ pub(crate) fn file_access(
     ProgramAccess {
         readable: readable.into_iter().filter(|path| path.is_absolute()).collect(),
         writable,
-        devices: DEVICES.map(PathBuf::from).into(),
+        devices: HARMLESS_DEVICES.map(PathBuf::from).into(),
         connect_ports: vec![proxy.port()],
     }
 }

@@ -3,30 +3,15 @@
 use crate::error::RunnerError;
 use crate::folder::SessionFolder;
 use crate::runtimes::Runtime;
-use sandbox::{Account, Layer, Layers, ProgramLimits, ProgramPolicy, SystemCallSet, probe_program};
+use sandbox::{
+    Account, HARMLESS_DEVICES, Layer, Layers, ProgramLimits, ProgramPolicy, SYSTEM_FILES, SystemCallSet,
+    probe_program,
+};
 use std::path::PathBuf;
 
-/// What every runtime reads: the system's programs and libraries, certificates, fonts, time zones. `/proc/self` is
-/// that of the process alone.
-const READABLE: [&str; 16] = [
-    "/usr",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/bin",
-    "/sbin",
-    "/etc/alternatives",
-    "/etc/ca-certificates",
-    "/etc/fonts",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/etc/ssl",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/self",
-    "/proc/sys/vm/overcommit_memory",
-];
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// What runtimes read besides the files that every program needs. `/proc/self` is that of the process alone.
+const MORE_READABLE: [&str; 4] =
+    ["/proc/cpuinfo", "/proc/meminfo", "/proc/self", "/proc/sys/vm/overcommit_memory"];
 
 /// The limits of each process of users' code. V8 reserves far more address space than it uses, so what is limited is
 /// memory that can be written to.
@@ -67,9 +52,9 @@ pub(crate) fn policy(
 
 fn base_policy(account: Option<Account>, lock_in: LockIn) -> ProgramPolicy {
     ProgramPolicy {
-        readable: READABLE.map(PathBuf::from).into(),
+        readable: SYSTEM_FILES.iter().chain(&MORE_READABLE).map(PathBuf::from).collect(),
         writable: Vec::new(),
-        devices: DEVICES.map(PathBuf::from).into(),
+        devices: HARMLESS_DEVICES.map(PathBuf::from).into(),
         connect_ports: Vec::new(),
         system_calls: SystemCallSet::NoSockets,
         account,

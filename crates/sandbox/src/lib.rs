@@ -28,6 +28,7 @@ mod restrict;
 mod spawn;
 mod stderr;
 mod system_calls;
+mod system_files;
 
 pub use account::{Account, accounts};
 pub use child::{Handler, ReceivedJob, run_if_sandboxed};
@@ -40,3 +41,4 @@ pub use program::{
     RunningProgram, SystemCallSet, probe_landlock, probe_program, restricted_command,
 };
 pub use resources::Policy;
+pub use system_files::{HARMLESS_DEVICES, SYSTEM_FILES};
