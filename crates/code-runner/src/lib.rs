@@ -9,6 +9,7 @@
 
 mod account;
 mod cdp;
+mod code_cache;
 mod driver_response;
 mod error;
 mod folder;

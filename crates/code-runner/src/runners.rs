@@ -2,6 +2,7 @@
 
 use crate::account::{CodeUser, SessionAccount};
 use crate::cdp::{self, OpenCdp};
+use crate::code_cache::NODE_HEAP_OPTION;
 use crate::error::RunnerError;
 use crate::folder::{BrowserCommands, SessionFolder};
 use crate::language::Language;
@@ -10,7 +11,7 @@ use crate::output::CodeOutput;
 use crate::repl::{CallEnd, Repl};
 use crate::runtimes::{Runtime, Runtimes};
 use crate::shell_line::to_shell_line;
-use sandbox::Program;
+use sandbox::{Account, Program};
 use serde_json::json;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,11 +22,15 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-const NODE_DRIVER: &str = include_str!("drivers/node.js");
+/// In a block, so that cells are free to use every name.
+const NODE_DRIVER: &str = concat!(
+    "'use strict';\n{\n",
+    include_str!("drivers/load_playwright.js"),
+    include_str!("drivers/node.js"),
+    "\n}"
+);
 const PYTHON_DRIVER: &str = include_str!("drivers/python.py");
 const BASH_DRIVER: &str = include_str!("drivers/bash.sh");
-/// The heap of Node, below the limit of memory so that the error is one that Node explains.
-const NODE_HEAP_OPTION: &str = "--max-old-space-size=768";
 /// The descriptor of browser commands: after that of the browser (3) and those of the driver (4 and 5).
 const COMMANDS_DESCRIPTOR: &str = "6";
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -182,17 +187,29 @@ impl Runners {
             }
             None => None,
         };
+        let compiled = self.compiled(account).filter(|_| language == Language::Node);
+        readable.extend(compiled.map(Path::to_owned));
         let policy = policy(runtime, &self.folder, &readable, account, self.options.lock_in);
         let program = Program {
             executable: runtime.executable.clone(),
             arguments: arguments(language),
-            environment: self.environment(runtime, commands),
+            environment: self.environment(runtime, commands, compiled),
             folder: self.folder.home().to_owned(),
         };
         Repl::start(language, program, policy, browser, descriptor, deadline).await
     }
 
-    fn environment(&self, runtime: &Runtime, commands: Option<&BrowserCommands>) -> Vec<(String, String)> {
+    /// Compiled code, where processes of this session can read it.
+    fn compiled(&self, account: Option<Account>) -> Option<&Path> {
+        self.runtimes.compiled().filter(|folder| account.is_none_or(|account| account.can_reach(folder)))
+    }
+
+    fn environment(
+        &self,
+        runtime: &Runtime,
+        commands: Option<&BrowserCommands>,
+        compiled: Option<&Path>,
+    ) -> Vec<(String, String)> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let own_folder = runtime.executable.parent().unwrap_or(Path::new("/usr/bin"));
         let path = format!("{}:{}:{SYSTEM_PATH}", text(self.folder.programs()), text(own_folder));
@@ -205,7 +222,8 @@ impl Runners {
         let driver = match runtime.language {
             Language::Node => (
                 "GANNET_DRIVER",
-                json!({ "playwright": runtime.playwright.as_deref().map(text) }).to_string(),
+                json!({ "playwright": runtime.playwright.as_deref().map(text), "cache": compiled.map(text) })
+                    .to_string(),
             ),
             Language::Python => ("NODE_OPTIONS", format!("--require {}", text(&self.folder.python_cdp()))),
             Language::Bash => {

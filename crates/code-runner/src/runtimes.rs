@@ -1,13 +1,16 @@
 //! Finds what runs code on this machine: Node with playwright-core, Python with playwright, bash.
 
+use crate::code_cache::CodeCache;
 use crate::error::RunnerError;
 use crate::language::Language;
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
 const MIN_NODE_MAJOR: u32 = 20;
 /// The first version that can be given a connection instead of an address.
@@ -47,13 +50,27 @@ pub struct Runtimes {
     pub node: Result<Runtime, RunnerError>,
     pub python: Result<Runtime, RunnerError>,
     pub bash: Result<Runtime, RunnerError>,
+    /// Compiled code for Node, once it was written.
+    cache: Arc<OnceCell<Option<CodeCache>>>,
 }
 
 impl Runtimes {
     /// Looks for all of them; takes a moment, because each is asked for its version.
     pub async fn find(settings: &RuntimeSettings) -> Self {
         let (node, python) = tokio::join!(find_node(settings), find_python(settings));
-        Self { node, python, bash: find_bash() }
+        Self { node, python, bash: find_bash(), cache: Arc::default() }
+    }
+
+    /// Compiles ahead what Node processes begin with: it halves the time to their first call. Does so once.
+    pub async fn compile_ahead(&self) {
+        if let Ok(node) = &self.node {
+            self.cache.get_or_init(|| CodeCache::write(node)).await;
+        }
+    }
+
+    /// The folder of what was compiled, if that is done.
+    pub(crate) fn compiled(&self) -> Option<&Path> {
+        self.cache.get()?.as_ref().map(CodeCache::path)
     }
 
     pub fn get(&self, language: Language) -> Result<&Runtime, RunnerError> {
@@ -175,7 +192,7 @@ fn find_in_path(name: &str) -> Option<PathBuf> {
 }
 
 /// What a program prints. Secrets in our environment must not reach it.
-async fn ask<const COUNT: usize>(program: &Path, arguments: [&str; COUNT]) -> Option<String> {
+pub(crate) async fn ask<const COUNT: usize>(program: &Path, arguments: [&str; COUNT]) -> Option<String> {
     let kept = ["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(kept).current_dir("/");

@@ -1,8 +1,6 @@
 // The Node process of a session. It answers cells one after another: requests arrive on descriptor 4 and responses
-// leave on descriptor 5, both as JSON with a NUL after each. Descriptor 3 is the browser.
-'use strict';
-// In a block: cells share the top level, and must be free to declare `fs` or `net` themselves.
-{
+// leave on descriptor 5, both as JSON with a NUL after each. Descriptor 3 is the browser. All of this is in a block: cells
+// share the top level, and must be free to declare `fs` or `net` themselves.
 const fs = require('fs');
 const net = require('net');
 const util = require('util');
@@ -11,7 +9,7 @@ const { createRequire } = require('module');
 
 const [CDP, REQUESTS, RESPONSES] = [3, 4, 5];
 const MAX_RESULT_CHARACTERS = 1 << 20;
-const { playwright } = JSON.parse(process.env.GANNET_DRIVER);
+const { playwright, cache } = JSON.parse(process.env.GANNET_DRIVER);
 delete process.env.GANNET_DRIVER;
 
 /** Calls `receive` for every message of a socket. */
@@ -43,7 +41,7 @@ function openTransport() {
 }
 
 async function connect() {
-  const { chromium } = require(playwright);
+  const { chromium } = loadPlaywright(playwright, cache);
   const browser = await chromium.connectOverCDP(openTransport());
   const context = browser.contexts()[0] || (await browser.newContext());
   const page = context.pages()[0] || (await context.newPage());
@@ -163,4 +161,3 @@ connect().then(
     process.exit(1);
   },
 );
-}

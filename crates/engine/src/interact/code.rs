@@ -101,6 +101,9 @@ pub trait CodeRunner: Send + Sync + 'static {
         timeout: Duration,
     ) -> Result<PromptOutput, CodeError>;
 
+    /// A session has begun: what code of sessions needs is looked for and compiled ahead, once.
+    async fn prepare(&self);
+
     /// The session has ended: nothing of it may run any more.
     async fn end(&self, session: Uuid);
 }

@@ -43,7 +43,7 @@ pub struct SessionCodeSettings {
 pub struct SessionCode {
     settings: SessionCodeSettings,
     models: Models,
-    /// Looked for when code is first run.
+    /// Looked for when the first session begins.
     runtimes: OnceCell<Arc<Runtimes>>,
     sessions: Mutex<HashMap<Uuid, Arc<SessionTools>>>,
 }
@@ -73,6 +73,11 @@ impl SessionCode {
         Arc::clone(tools)
     }
 
+    async fn runtimes(&self) -> Arc<Runtimes> {
+        let find = || async { Arc::new(Runtimes::find(&self.settings.runtimes).await) };
+        Arc::clone(self.runtimes.get_or_init(find).await)
+    }
+
     async fn runners<'a>(
         &self,
         tools: &'a SessionTools,
@@ -83,8 +88,7 @@ impl SessionCode {
             return Err(CodeError::NotInstalled(why.to_owned()));
         };
         let start = async {
-            let find = || async { Arc::new(Runtimes::find(&self.settings.runtimes).await) };
-            let runtimes = Arc::clone(self.runtimes.get_or_init(find).await);
+            let runtimes = self.runtimes().await;
             let commander = tools.commander(session).await?.clone();
             let files = session.session.files();
             let folder = files.parent().unwrap_or(files).join(CODE_FOLDER);
@@ -209,6 +213,12 @@ impl CodeRunner for SessionCode {
             None => run_by_rules(commander, prompt, timeout).await,
         };
         to_output(reply)
+    }
+
+    async fn prepare(&self) {
+        if self.settings.lock_in.is_some() {
+            self.runtimes().await.compile_ahead().await;
+        }
     }
 
     async fn end(&self, session: Uuid) {
