@@ -1,5 +1,6 @@
 //! Agent runs over HTTP: every state and every error of the contract, traces, and that every run ends.
 
+mod browser;
 mod command;
 mod errors;
 mod kill;

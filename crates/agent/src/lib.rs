@@ -12,6 +12,7 @@ mod artifact;
 mod builtin;
 mod calculate;
 mod conclude;
+mod controls;
 mod evidence;
 mod filling;
 #[cfg(test)]

@@ -14,14 +14,17 @@ pub(crate) struct EffortLimits {
     pub hits: usize,
     /// Model requests of one agent.
     pub steps: usize,
+    /// Browser sessions of the whole run, and clicks of the rules in one of them.
+    pub browsers: usize,
+    pub clicks: usize,
 }
 
 impl EffortLimits {
     pub fn for_task(task: &Task) -> Self {
         match task.effort.unwrap_or(Effort::Medium) {
-            Effort::Low => Self { pages: 12, parallel: 2, hits: 3, steps: 12 },
-            Effort::Medium => Self { pages: 50, parallel: 4, hits: 6, steps: 30 },
-            Effort::High => Self { pages: 200, parallel: 8, hits: 10, steps: 60 },
+            Effort::Low => Self { pages: 12, parallel: 2, hits: 3, steps: 12, browsers: 2, clicks: 5 },
+            Effort::Medium => Self { pages: 50, parallel: 4, hits: 6, steps: 30, browsers: 5, clicks: 15 },
+            Effort::High => Self { pages: 200, parallel: 8, hits: 10, steps: 60, browsers: 15, clicks: 40 },
         }
     }
 }

@@ -2,6 +2,7 @@
 //! read.
 
 use crate::addresses::{parse_address, same_list, same_site};
+use crate::controls::{Control, find_controls};
 use crate::limits::{EffortLimits, Ledger};
 use crate::{AgentPage, Journal, PageLink, Task, Web, WebError};
 use content::Page;
@@ -15,6 +16,8 @@ use tokio::sync::oneshot;
 use url::Url;
 
 const MAX_KNOWN_URLS: usize = 100_000;
+/// The quarters of the lines of a page that a later reading of it must have to take its place.
+const MIN_KEPT_QUARTERS: usize = 3;
 
 /// A page that was read.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct ParsedPage {
     pub links: Vec<PageLink>,
     /// Links to the next pages of a list, on the same site.
     pub next: Vec<String>,
+    /// What it hides content behind.
+    pub controls: Vec<Control>,
     pub page: Arc<Page>,
 }
 
@@ -55,7 +60,8 @@ impl ParsedPage {
             ranked.filter(|link| link.kind == LinkKind::Next && own(link)).map(|link| link.url).collect();
         let keys = [requested.to_owned(), landed];
         let AgentPage { url, title, markdown, links, page, .. } = seen;
-        Self { order, keys, url, title, markdown, links, next, page }
+        let controls = find_controls(&page);
+        Self { order, keys, url, title, markdown, links, next, controls, page }
     }
 }
 
@@ -74,6 +80,12 @@ pub(crate) enum AccessError {
     PageLimit,
     #[error("the run's credits do not cover this")]
     CreditLimit,
+    #[error("the run has opened as many browsers as its effort allows")]
+    BrowserLimit,
+    #[error("no browser is open; open_browser opens a page in one")]
+    NoBrowser,
+    #[error("the browser was given as many commands as it takes; open it again or go on without")]
+    CommandLimit,
     #[error("{0}")]
     Web(#[from] WebError),
 }
@@ -113,6 +125,36 @@ struct PageRegistry {
     given: Vec<Url>,
     pages: Vec<Arc<ParsedPage>>,
     next_order: usize,
+    /// How often a page was stored.
+    stored: usize,
+    /// Browser sessions so far.
+    browsers: usize,
+}
+
+impl PageRegistry {
+    fn next_order(&mut self, max_pages: usize) -> Result<usize, AccessError> {
+        if self.next_order >= max_pages {
+            return Err(AccessError::PageLimit);
+        }
+        self.next_order += 1;
+        Ok(self.next_order - 1)
+    }
+
+    fn store(&mut self, parsed: &Arc<ParsedPage>) {
+        self.pages.push(Arc::clone(parsed));
+        self.pages.sort_by_key(|parsed| parsed.order);
+        self.stored += 1;
+    }
+}
+
+/// Whether a text still has most of the lines of an earlier one: more was added to it, nothing else took its place.
+fn keeps_lines(before: &str, now: &str) -> bool {
+    fn lines(text: &str) -> impl Iterator<Item = &str> {
+        text.lines().map(str::trim).filter(|line| !line.is_empty())
+    }
+    let there: HashSet<&str> = lines(now).collect();
+    let kept = lines(before).filter(|line| there.contains(line)).count();
+    kept * 4 >= lines(before).count() * MIN_KEPT_QUARTERS
 }
 
 impl std::fmt::Debug for RunContext<'_> {
@@ -186,12 +228,9 @@ impl<'a> RunContext<'a> {
         if registry.requested.contains(&key) {
             return Err(AccessError::AlreadyRead);
         }
-        if registry.next_order >= self.limits.pages {
-            return Err(AccessError::PageLimit);
-        }
+        let order = registry.next_order(self.limits.pages)?;
         registry.requested.insert(key.clone());
-        registry.next_order += 1;
-        Ok(ReadTicket { order: registry.next_order - 1, key })
+        Ok(ReadTicket { order, key })
     }
 
     /// Stores a page; refused when a redirect led to a page that is already stored. Reading its links takes
@@ -211,9 +250,46 @@ impl<'a> RunContext<'a> {
             return Err(AccessError::AlreadyRead);
         }
         registry.requested.insert(landed.clone());
-        registry.pages.push(Arc::clone(&parsed));
-        registry.pages.sort_by_key(|parsed| parsed.order);
+        registry.store(&parsed);
         Ok(parsed)
+    }
+
+    /// Stores a page as a browser shows it now. It takes the place of an earlier reading of the page that it still
+    /// contains; where something else is shown at the same URL both are kept.
+    pub async fn add_browser_page(&self, seen: AgentPage) -> Result<Arc<ParsedPage>, AccessError> {
+        let key = parse_address(&seen.url).ok_or(AccessError::InvalidUrl)?.key().to_owned();
+        let earlier = self.parsed_pages().into_iter().rfind(|parsed| parsed.has_key(&key));
+        let (before, now) = (earlier.clone(), Arc::clone(&seen.markdown));
+        let is_kept = move || before.is_some_and(|before| keeps_lines(&before.markdown, &now));
+        let replaced = if self.compute(is_kept).await? { earlier } else { None };
+        let order = match &replaced {
+            Some(earlier) => earlier.order,
+            None => self.registry().next_order(self.limits.pages)?,
+        };
+        let requested = replaced.as_ref().map_or(key, |earlier| earlier.keys[0].clone());
+        let parsed =
+            Arc::new(self.compute(move || ParsedPage::from_agent_page(order, &requested, seen)).await?);
+        self.add_known_urls(parsed.links.iter().map(|link| link.url.as_str()));
+        let mut registry = self.registry();
+        registry.pages.retain(|page| replaced.as_ref().is_none_or(|earlier| !Arc::ptr_eq(page, earlier)));
+        registry.requested.extend(parsed.keys.iter().cloned());
+        registry.store(&parsed);
+        Ok(parsed)
+    }
+
+    /// Counts a browser session; refused when there were as many as the effort allows.
+    pub fn count_browser(&self) -> Result<(), AccessError> {
+        let mut registry = self.registry();
+        if registry.browsers >= self.limits.browsers {
+            return Err(AccessError::BrowserLimit);
+        }
+        registry.browsers += 1;
+        Ok(())
+    }
+
+    /// How often a page was stored: it has changed when there is something new to read.
+    pub fn stored_pages(&self) -> usize {
+        self.registry().stored
     }
 
     /// Runs CPU work on a blocking thread, within the run's time.
@@ -235,10 +311,15 @@ impl<'a> RunContext<'a> {
         self.registry().pages.clone()
     }
 
-    /// A page that was read, by any spelling of its URL.
+    /// A page that was read, by any spelling of its URL: as it was seen last.
     pub fn page_at(&self, url: &str) -> Option<Arc<ParsedPage>> {
-        let address = parse_address(url)?;
-        self.parsed_pages().into_iter().find(|parsed| parsed.has_key(address.key()))
+        self.pages_at(url).pop()
+    }
+
+    /// All readings of a page, by any spelling of its URL. A browser may have shown different things there.
+    pub fn pages_at(&self, url: &str) -> Vec<Arc<ParsedPage>> {
+        let Some(address) = parse_address(url) else { return Vec::new() };
+        self.parsed_pages().into_iter().filter(|parsed| parsed.has_key(address.key())).collect()
     }
 
     pub fn pages_left(&self) -> usize {
@@ -250,6 +331,14 @@ impl<'a> RunContext<'a> {
 mod tests {
     use super::*;
     use crate::test_doubles::{FakeWeb, MemoryJournal, task};
+
+    #[test]
+    fn a_list_that_grew_is_told_from_one_that_was_replaced() {
+        let first = "# Feeders\n\nOak 12\n\nLarch 30\n\nPine 8\n\n2 more";
+        assert!(keeps_lines(first, &format!("{}\n\nAsh 15\n\nElm 9", first.replace("2 more", ""))));
+        assert!(!keeps_lines(first, "# Feeders\n\nAsh 15\n\nElm 9"));
+        assert!(keeps_lines("", "anything"));
+    }
 
     #[tokio::test]
     async fn a_page_that_was_read_is_the_tree_that_the_web_gave() {

@@ -1,8 +1,8 @@
 //! Test doubles: a web of a few pages, a journal in memory and a model that follows a script.
 
 use crate::{
-    Actor, ActorRole, AgentEvent, AgentOutcome, AgentPage, BrainOutcome, Journal, PageLink, Task, TaskMode,
-    ToolCallResult, Web, WebError, WebHit, WebResults,
+    Actor, ActorRole, AgentEvent, AgentOutcome, AgentPage, BrainOutcome, BrowserPage, BrowserView, Journal,
+    PageLink, Task, TaskMode, ToolCallResult, Web, WebError, WebHit, WebResults,
 };
 use content::{ContentScope, Limits, Page, PageSource};
 use model::chat::{Abilities, Chat, ChatError, ChatRequest, ChatResponse, Finish, ToolCall, Usage};
@@ -34,6 +34,8 @@ pub(crate) fn task(prompt: &str, urls: &[&str]) -> Task {
 pub(crate) struct FakeWeb {
     pages: BTreeMap<String, String>,
     pub hits: Vec<&'static str>,
+    /// What pages show in a browser: at first, and after each click.
+    pub states: BTreeMap<&'static str, Vec<&'static str>>,
     /// How long a page read takes.
     pub delay: Duration,
     requests: Mutex<Vec<String>>,
@@ -53,8 +55,78 @@ impl FakeWeb {
     }
 }
 
+fn agent_page(url: &str, html: &str) -> AgentPage {
+    let address = Url::parse(url).unwrap();
+    let source = PageSource { bytes: html.as_bytes(), url: Some(&address), ..PageSource::default() };
+    let page = Page::parse(&source, &Limits::default());
+    let all = ContentScope { only_main_content: false, ..ContentScope::default() };
+    let markdown = page.markdown(&page.select(&all).unwrap(), true);
+    AgentPage {
+        url: url.to_owned(),
+        title: page.metadata().title,
+        markdown: markdown.into(),
+        links: page.links().into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect(),
+        page: Arc::new(page),
+        credits: 1,
+    }
+}
+
+/// A page in a browser that goes from state to state with each click on a button that it has.
+#[derive(Debug)]
+struct FakeBrowserPage {
+    session: Uuid,
+    url: String,
+    states: Vec<&'static str>,
+    at: AtomicUsize,
+}
+
+impl FakeBrowserPage {
+    fn html(&self) -> &'static str {
+        self.states[self.at.load(Ordering::SeqCst).min(self.states.len() - 1)]
+    }
+}
+
+#[async_trait::async_trait]
+impl BrowserPage for FakeBrowserPage {
+    fn session(&self) -> Uuid {
+        self.session
+    }
+
+    async fn look(&self) -> Result<BrowserView, WebError> {
+        let page = agent_page(&self.url, self.html());
+        let elements = crate::controls::find_controls(&page.page).into_iter().enumerate();
+        let elements = elements.map(|(number, control)| (format!("@e{number}"), control.label)).collect();
+        Ok(BrowserView { url: self.url.clone(), text: self.html().to_owned(), elements })
+    }
+
+    async fn act(&self, command: &str) -> Result<(), WebError> {
+        if !command.starts_with("click @e") {
+            return Err(WebError { message: "refused".to_owned(), retryable: false });
+        }
+        self.at.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<AgentPage, WebError> {
+        Ok(agent_page(&self.url, self.html()))
+    }
+
+    async fn close(&self) {}
+}
+
 #[async_trait::async_trait]
 impl Web for FakeWeb {
+    fn has_browser(&self) -> bool {
+        !self.states.is_empty()
+    }
+
+    async fn open_browser(&self, url: &str) -> Result<Box<dyn BrowserPage>, WebError> {
+        let states = self.states.get(url).cloned();
+        let states = states.ok_or_else(|| WebError { message: "no browser".to_owned(), retryable: false })?;
+        let (session, url, at) = (Uuid::now_v7(), url.to_owned(), AtomicUsize::new(0));
+        Ok(Box::new(FakeBrowserPage { session, url, states, at }))
+    }
+
     async fn read_page(&self, url: &str) -> Result<AgentPage, WebError> {
         self.requests.lock().unwrap().push(url.to_owned());
         let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
@@ -65,19 +137,7 @@ impl Web for FakeWeb {
         self.busy.fetch_sub(1, Ordering::SeqCst);
         let html = self.pages.get(url);
         let html = html.ok_or_else(|| WebError { message: "404 Not Found".to_owned(), retryable: false })?;
-        let address = Url::parse(url).unwrap();
-        let source = PageSource { bytes: html.as_bytes(), url: Some(&address), ..PageSource::default() };
-        let page = Page::parse(&source, &Limits::default());
-        let all = ContentScope { only_main_content: false, ..ContentScope::default() };
-        let markdown = page.markdown(&page.select(&all).unwrap(), true);
-        Ok(AgentPage {
-            url: url.to_owned(),
-            title: page.metadata().title,
-            markdown: markdown.into(),
-            links: page.links().into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect(),
-            page: Arc::new(page),
-            credits: 1,
-        })
+        Ok(agent_page(url, html))
     }
 
     async fn search(&self, query: &str, limit: usize) -> Result<WebResults<WebHit>, WebError> {
@@ -153,7 +213,7 @@ impl MemoryJournal {
     }
 
     /// Checks the trace: every agent that starts also finishes and records nothing afterwards, every tool
-    /// call is closed, and the orchestrator finishes last.
+    /// call and every browser session is closed, and the orchestrator finishes last.
     #[track_caller]
     pub fn assert_well_formed(&self) {
         let mut open: Vec<Uuid> = Vec::new();
@@ -173,6 +233,12 @@ impl MemoryJournal {
                         }
                         AgentEvent::ToolFinished { call, .. } => {
                             assert_eq!(calls.remove(&call), Some(actor.id));
+                        }
+                        AgentEvent::BrowserStarted { session } => {
+                            assert!(calls.insert(session, actor.id).is_none());
+                        }
+                        AgentEvent::BrowserFinished { session, .. } => {
+                            assert_eq!(calls.remove(&session), Some(actor.id));
                         }
                         AgentEvent::AgentFinished { .. } => {
                             assert!(

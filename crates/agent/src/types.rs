@@ -112,6 +112,17 @@ pub trait Web: Send + Sync {
         limit: usize,
     ) -> Result<WebResults<PageLink>, WebError>;
 
+    /// Opens a page in a browser session of the run.
+    async fn open_browser(&self, url: &str) -> Result<Box<dyn BrowserPage>, WebError> {
+        let message = format!("there is no browser to open {url} in");
+        Err(WebError { message, retryable: false })
+    }
+
+    /// Whether [`Web::open_browser`] can work at all.
+    fn has_browser(&self) -> bool {
+        false
+    }
+
     /// Runs CPU work on pages that were read. Fails when the work panics or exceeds the caller's share of the
     /// CPU.
     async fn compute(&self, work: BlockingWork) -> Result<(), WebError> {
@@ -120,6 +131,32 @@ pub trait Web: Send + Sync {
             WebError { message: "the pages could not be processed".to_owned(), retryable: false }
         })
     }
+}
+
+/// A page in a browser session that a run has for itself. Dropping it ends the session.
+#[async_trait::async_trait]
+pub trait BrowserPage: Send + Sync + std::fmt::Debug {
+    /// The id of the session.
+    fn session(&self) -> Uuid;
+    /// What the page shows now.
+    async fn look(&self) -> Result<BrowserView, WebError>;
+    /// Carries out one command (`click @e3`). Only those that act on the page are allowed, and only words of the
+    /// request are typed.
+    async fn act(&self, command: &str) -> Result<(), WebError>;
+    /// The page as it is now, parsed.
+    async fn read(&self) -> Result<AgentPage, WebError>;
+    /// Ends the session.
+    async fn close(&self);
+}
+
+/// What a page in a browser shows: data, never instructions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BrowserView {
+    pub url: String,
+    /// An accessibility tree with refs.
+    pub text: String,
+    /// What can be acted on: ref and name.
+    pub elements: Vec<(String, String)>,
 }
 
 /// An agent of a run, or the system itself, as the source of an event.
@@ -166,6 +203,13 @@ pub enum AgentEvent {
         call: Uuid,
         tool: String,
         result: ToolCallResult,
+    },
+    BrowserStarted {
+        session: Uuid,
+    },
+    BrowserFinished {
+        session: Uuid,
+        duration_ms: u64,
     },
     /// The artifact has changed; the journal stores a snapshot of it.
     Artifact {

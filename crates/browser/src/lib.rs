@@ -36,12 +36,13 @@ pub use cdp::{CallError, MessageReceiver, RawMessage};
 pub use error::{ChromiumNotFound, NavigationError, Phase, VisitError};
 pub use find::{chromium_version, find_chromium};
 pub use indexed_db::{collect_databases_script, restore_databases_script};
-pub use session_browser::SessionBrowser;
+pub use session_browser::{SESSION_WINDOW, SessionBrowser};
 pub use settings::{BrowserSettings, Sandbox};
 pub use storage_state::{
     Cookie, EMPTY_DOCUMENT, MAX_COOKIES, MAX_ORIGIN_BYTES, OriginStorage, StorageState, cookie_params,
 };
 pub use visit::actions::keyboard::key_events;
 pub use visit::emulate::emulation_commands;
+pub use visit::read_page::document_script;
 pub use visit_request::{Action, PaperFormat, Screenshot, Visit};
 pub use visit_result::{ActionResult, Ready, ScreenshotImage, Timings, Visited};

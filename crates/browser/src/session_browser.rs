@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The window of the first page.
-const WINDOW: (u32, u32) = (1280, 800);
+/// Width and height of the window of a session's first page.
+pub const SESSION_WINDOW: (u32, u32) = (1280, 800);
 const OPEN_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A browser with one page in its default context. Dropping it ends it.
@@ -31,7 +31,7 @@ pub struct SessionBrowser {
 /// Flags beside those that every browser gets. The user agent is that of other fetches: nobody who drives the browser has
 /// to override it on each page.
 pub(crate) fn flags() -> Vec<OsString> {
-    let (width, height) = WINDOW;
+    let (width, height) = SESSION_WINDOW;
     vec![
         format!("--window-size={width},{height}").into(),
         format!("--user-agent={}", Profile::Desktop.user_agent()).into(),

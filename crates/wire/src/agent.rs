@@ -8,8 +8,8 @@ pub use responses::{
     AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadResponse, AgentThreadRun,
 };
 pub use trace::{
-    AgentTrace, ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError, TraceEvent, TraceFact,
-    event_json,
+    ActiveBrowserSession, AgentTrace, ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError,
+    TraceEvent, TraceFact, Viewport, event_json,
 };
 
 use crate::scrape::{AuditInput, LocationInput, ThreatInput};

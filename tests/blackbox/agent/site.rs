@@ -21,6 +21,11 @@ impl AgentSite {
         let router = Router::new()
             .route("/company", get(company))
             .route("/walk/{step}", get(walk))
+            .route("/feeders", get(async || feeders("")))
+            .route(
+                "/slow-feeders",
+                get(async || feeders("const end = Date.now() + 20000; while (Date.now() < end);")),
+            )
             .route("/hang/{which}", get(std::future::pending::<Html<String>>))
             .with_state(hits.clone());
         Self { server: SiteServer::start(router), hits }
@@ -58,6 +63,22 @@ async fn company(State(hits): State<Arc<AtomicUsize>>) -> Html<String> {
     hits.fetch_add(1, Ordering::SeqCst);
     let facts = "<table><tr><th>Founded</th><td>1987</td></tr><tr><th>Employees</th><td>42</td></tr></table>";
     page("Gannet Feeders Ltd", facts)
+}
+
+/// A list that shows two rows at first and two more with each click; `before` runs before rows are added.
+fn feeders(before: &str) -> Html<String> {
+    let script = format!(
+        "const more = [['Pine', 8], ['Ash', 15], ['Elm', 9], ['Yew', 40]]; \
+         document.querySelector('button').onclick = async () => {{ {before} \
+         await new Promise((done) => setTimeout(done, 200)); \
+         for (const [wood, price] of more.splice(0, 2)) document.querySelector('tbody').insertAdjacentHTML('beforeend', \
+         `<tr><td>${{wood}} feeder</td><td>${{price}}</td></tr>`); \
+         if (!more.length) document.querySelector('button').remove(); }};"
+    );
+    let rows = "<tr><td>Oak feeder</td><td>12</td></tr><tr><td>Larch feeder</td><td>30</td></tr>";
+    let table =
+        format!("<table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody>{rows}</tbody></table>");
+    page("Feeders", &format!("{table}<button>Load more</button><script>{script}</script>"))
 }
 
 /// Each page links to two more, and none of them has the answer.

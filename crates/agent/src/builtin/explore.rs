@@ -2,17 +2,21 @@
 //! pages of its rows, then links about missing fields, then the site's map. Ends when nothing is missing, no
 //! link looks useful, or the effort or the credits are used up.
 
+mod start_pages;
+
+use super::expand::expand;
 use super::link_score::{LinkScorer, NAMED_LINK_SCORE};
 use crate::addresses::parse_address;
 use crate::agent::Agent;
 use crate::artifact::{Artifact, is_filled};
 use crate::conclude::{missing_fields, publish};
+use crate::controls::ControlKind;
 use crate::filling::RowSchema;
 use crate::filling::{FillRequest, Findings, fill};
 use crate::prompt_words::{row_limit, search_query};
 use crate::run::{AccessError, ParsedPage};
 use crate::subagents::run_parts;
-use crate::{Effort, Phase, addresses};
+use crate::{Effort, Phase};
 use extract::Schema;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,9 +24,8 @@ use std::sync::Arc;
 /// Rounds of exploring, and rounds in a row that may bring nothing.
 const MAX_ROUNDS: usize = 40;
 const MAX_FRUITLESS_ROUNDS: usize = 2;
-/// URLs requested from a map, and start pages taken from a request for a whole section of a site (`/*`).
+/// URLs requested from a map.
 const MAP_LIMIT: usize = 40;
-const MAX_PAGES_BELOW: usize = 20;
 /// List pages read before the result is filled again.
 const MAX_CHAIN_PAGES: usize = 8;
 
@@ -37,6 +40,9 @@ pub(crate) struct Explorer<'w, 'a> {
     /// Keys of the pages that the task gives, and of pages whose links name the thing that it asks about.
     given: HashSet<String>,
     named: HashSet<String>,
+    /// Keys of pages that were opened in a browser.
+    expanded: HashSet<String>,
+    can_expand: bool,
     details_help: bool,
     lists_go_on: bool,
     chain_pages: usize,
@@ -57,6 +63,8 @@ enum WiderSource {
 enum NextRead {
     Continue(String),
     Details(Vec<String>),
+    /// The same page again, with what it shows after clicks.
+    Expand(String),
     Leads(Vec<String>),
 }
 
@@ -78,6 +86,8 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 .filter_map(|url| Some(parse_address(url)?.key().to_owned()))
                 .collect(),
             named: HashSet::new(),
+            expanded: HashSet::new(),
+            can_expand: true,
             details_help: true,
             lists_go_on: true,
             chain_pages: 1,
@@ -102,11 +112,11 @@ impl<'w, 'a> Explorer<'w, 'a> {
         let mut findings = self.fill_and_publish(artifact).await;
         for _ in 0..MAX_ROUNDS {
             let Some(step) = self.choose_next(&findings).await else { break };
-            let pages = self.lead.run.parsed_pages().len();
+            let stored = self.lead.run.stored_pages();
             let details = matches!(step, NextRead::Details(_));
             let lists = matches!(step, NextRead::Continue(_));
             self.read_next(step).await;
-            if self.lead.run.parsed_pages().len() == pages {
+            if self.lead.run.stored_pages() == stored {
                 self.fruitless += 1;
             } else {
                 let before = findings;
@@ -178,7 +188,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
 
     async fn choose_next(&mut self, findings: &Findings) -> Option<NextRead> {
         if self.lead.run.task.strict {
-            return None;
+            return self.page_to_expand(findings).map(NextRead::Expand);
         }
         let enough_rows = self.limit.is_some_and(|limit| findings.rows >= limit);
         if self.rows.is_some() && findings.rows > 0 {
@@ -187,6 +197,9 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 && let Some(next) = self.continuation()
             {
                 return Some(NextRead::Continue(next));
+            }
+            if let Some(url) = self.page_to_expand(findings) {
+                return Some(NextRead::Expand(url));
             }
             if self.details_help && !findings.details.is_empty() {
                 let fresh = findings.details.iter().filter(|url| !self.lead.run.was_requested(url));
@@ -210,8 +223,31 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 if self.rows.is_none() && self.named.is_empty() { self.named_leads() } else { Vec::new() };
             return (!leads.is_empty()).then_some(NextRead::Leads(leads));
         }
+        if let Some(url) = self.page_to_expand(findings) {
+            return Some(NextRead::Expand(url));
+        }
         let leads = self.leads(&missing).await;
         (!leads.is_empty()).then_some(NextRead::Leads(leads))
+    }
+
+    /// A page that may show missing rows or fields when something on it is clicked.
+    fn page_to_expand(&self, findings: &Findings) -> Option<String> {
+        let wants_rows = self.rows.is_some() && self.limit.is_none_or(|limit| findings.rows < limit);
+        let lacks_fields = findings.rows == 0 && !self.missing(findings).is_empty();
+        if !self.can_expand || (!wants_rows && !lacks_fields) {
+            return None;
+        }
+        let is_one_of =
+            |parsed: &ParsedPage, keys: &HashSet<String>| keys.iter().any(|key| parsed.has_key(key));
+        let parsed_pages = self.lead.run.parsed_pages();
+        let wanted = parsed_pages.iter().find(|parsed| {
+            let is_meant =
+                self.given.is_empty() || is_one_of(parsed, &self.given) || is_one_of(parsed, &self.named);
+            let is_open = is_one_of(parsed, &self.expanded) || is_one_of(parsed, &self.details);
+            let mut controls = parsed.controls.iter();
+            is_meant && !is_open && controls.any(|control| lacks_fields || control.kind == ControlKind::More)
+        });
+        wanted.map(|parsed| parsed.url.clone())
     }
 
     /// The next page of a list that was read.
@@ -315,6 +351,13 @@ impl<'w, 'a> Explorer<'w, 'a> {
                     .extend(pages.iter().filter_map(|url| Some(parse_address(url)?.key().to_owned())));
                 self.read_all("Row reader", pages).await;
             }
+            NextRead::Expand(url) => {
+                self.expanded.extend(parse_address(&url).map(|address| address.key().to_owned()));
+                if let Err(AccessError::Web(_) | AccessError::BrowserLimit) = expand(self.lead, &url).await {
+                    // It would fail on other pages too.
+                    self.can_expand = false;
+                }
+            }
             NextRead::Leads(pages) => {
                 self.lead.progress(Phase::Working, "Reading pages that may have the missing fields").await;
                 self.read_all("Scout", pages).await;
@@ -333,56 +376,6 @@ impl<'w, 'a> Explorer<'w, 'a> {
             }
         }
         self.chain_pages = if self.limit.is_some() { 1 } else { (self.chain_pages * 2).min(MAX_CHAIN_PAGES) };
-    }
-
-    /// The start pages: the URLs of the request, those in its prompt, or the results of a search.
-    async fn start_urls(&self) -> Vec<String> {
-        let task = self.lead.run.task;
-        let mut given = task.urls.clone();
-        if given.is_empty() {
-            given = addresses::find_urls(&task.prompt, 10);
-        }
-        if given.is_empty() {
-            let words = self.search_words();
-            self.lead.progress(Phase::Planning, format!("Searching for: {words}")).await;
-            let hits = self.lead.search(&words, self.lead.run.limits.hits).await.unwrap_or_default();
-            return hits.into_iter().map(|hit| hit.url).collect();
-        }
-        let mut start_urls = Vec::new();
-        for url in given {
-            match url.strip_suffix('*') {
-                Some(part) => start_urls.extend(self.pages_below(part).await),
-                None => start_urls.push(url),
-            }
-        }
-        start_urls
-    }
-
-    /// The pages below a URL that ends in `/*`, those that fit the prompt first.
-    async fn pages_below(&self, part: &str) -> Vec<String> {
-        let words = search_query(&self.lead.run.task.prompt);
-        let words = (!words.is_empty()).then_some(words.as_str());
-        let links = self.lead.map(part, words, MAP_LIMIT * 5).await.unwrap_or_default();
-        let pages_below: Vec<String> = links
-            .into_iter()
-            .map(|link| link.url)
-            .filter(|url| url.starts_with(part))
-            .take(MAX_PAGES_BELOW)
-            .collect();
-        if pages_below.is_empty() { vec![part.to_owned()] } else { pages_below }
-    }
-
-    /// The words of the prompt, with those of the previous turn when this one has too few.
-    fn search_words(&self) -> String {
-        let task = self.lead.run.task;
-        let words = search_query(&task.prompt);
-        match task.earlier.last() {
-            Some(before) if words.split(' ').count() < 3 => {
-                format!("{words} {}", search_query(&before.prompt)).trim().to_owned()
-            }
-            _ if words.is_empty() => task.prompt.clone(),
-            _ => words,
-        }
     }
 
     /// Reads pages: a single one directly, several by sub-agents.

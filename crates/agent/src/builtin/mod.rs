@@ -2,6 +2,7 @@
 //! not find.
 
 mod chat;
+mod expand;
 mod explore;
 mod link_score;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Behaviour of the brain without a model, over small sites.
 
+mod browser;
+
 use super::*;
 use crate::test_doubles::{FakeWeb, MemoryJournal, data, task};
 use crate::{AgentEvent, Effort, ThreadTurn};

@@ -18,7 +18,10 @@ const MAX_DELEGATE_PARTS: usize = 16;
 pub(super) enum Action {
     Search(SearchArguments),
     Map(MapArguments),
-    Scrape(ScrapeArguments),
+    Scrape(PageArguments),
+    OpenBrowser(PageArguments),
+    BrowserCommand(CommandArguments),
+    ReadBrowser,
     ReadPassages(PassageArguments),
     Calculate(CalculateArguments),
     Record(Vec<RecordEntry>),
@@ -39,8 +42,13 @@ pub(super) struct MapArguments {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct ScrapeArguments {
+pub(super) struct PageArguments {
     pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct CommandArguments {
+    pub command: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -79,6 +87,13 @@ pub(super) struct FinishArguments {
     pub suggestions: Vec<Suggestion>,
 }
 
+impl Action {
+    /// Whether the same call may bring something new.
+    pub fn is_repeatable(&self) -> bool {
+        matches!(self, Self::OpenBrowser(_) | Self::BrowserCommand(_) | Self::ReadBrowser)
+    }
+}
+
 /// Which tools an agent may use at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Toolbox {
@@ -88,6 +103,8 @@ pub(super) struct Toolbox {
     pub delegate: bool,
     /// Off when the credits for exploring are used up.
     pub read: bool,
+    /// Off where there is no browser.
+    pub browser: bool,
 }
 
 impl Toolbox {
@@ -95,6 +112,7 @@ impl Toolbox {
         match name {
             "search" | "map" => self.explore && self.read,
             "scrape" => self.read,
+            "open_browser" | "browser_command" | "read_browser" => self.browser && self.read,
             "delegate" => self.delegate && self.read,
             _ => true,
         }
@@ -127,8 +145,19 @@ impl Toolbox {
     }
 }
 
-const TOOLS: [&str; 8] =
-    ["search", "map", "scrape", "read_passages", "calculate", "record", "delegate", "finish"];
+const TOOLS: [&str; 11] = [
+    "search",
+    "map",
+    "scrape",
+    "open_browser",
+    "browser_command",
+    "read_browser",
+    "read_passages",
+    "calculate",
+    "record",
+    "delegate",
+    "finish",
+];
 
 fn parse_action(name: &str, arguments: &str) -> Result<Action, serde_json::Error> {
     #[derive(Deserialize)]
@@ -143,6 +172,9 @@ fn parse_action(name: &str, arguments: &str) -> Result<Action, serde_json::Error
         "search" => Action::Search(serde_json::from_str(arguments)?),
         "map" => Action::Map(serde_json::from_str(arguments)?),
         "scrape" => Action::Scrape(serde_json::from_str(arguments)?),
+        "open_browser" => Action::OpenBrowser(serde_json::from_str(arguments)?),
+        "browser_command" => Action::BrowserCommand(serde_json::from_str(arguments)?),
+        "read_browser" => Action::ReadBrowser,
         "read_passages" => Action::ReadPassages(serde_json::from_str(arguments)?),
         "calculate" => Action::Calculate(serde_json::from_str(arguments)?),
         "record" => {
@@ -181,6 +213,27 @@ fn every_tool() -> Vec<Tool> {
             json!(["url"]),
         ),
         tool("scrape", "Read a page. Each page is read once.", json!({ "url": url() }), json!(["url"])),
+        tool(
+            "open_browser",
+            "Open a page in a browser, for pages that show what is wanted only after clicks: load more, tabs, forms, cookie \
+             walls. Brings the page as a tree whose elements have refs such as @e3. Scrape first; most pages need no browser.",
+            json!({ "url": url() }),
+            json!(["url"]),
+        ),
+        tool(
+            "browser_command",
+            "Act in the open browser with one command: click @e3 | fill @e3 \"words\" | select @e3 \"option\" | check @e3 | \
+             press Enter | hover @e3 | scroll down | wait 500 | back | tab t2 | dialog accept | dialog dismiss. Only words of \
+             the task can be typed. Brings the page after it, with new refs.",
+            json!({ "command": text("one command") }),
+            json!(["command"]),
+        ),
+        tool(
+            "read_browser",
+            "Read the page that the browser shows, so that its values can be recorded with its address.",
+            json!({}),
+            json!([]),
+        ),
         tool(
             "read_passages",
             "Look for passages in a page that was read.",
@@ -285,7 +338,7 @@ pub(super) fn find_json_object(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    const ALL: Toolbox = Toolbox { explore: true, delegate: true, read: true };
+    const ALL: Toolbox = Toolbox { explore: true, delegate: true, read: true, browser: true };
 
     #[test]
     fn every_tool_that_is_named_can_be_called() {
@@ -294,6 +347,8 @@ mod tests {
         assert!(
             strict.parse_call("search", r#"{"query":"x"}"#).unwrap_err().contains("no tool called `search`")
         );
+        let without = Toolbox { browser: false, ..ALL };
+        assert!(!without.names().iter().any(|name| name.contains("browser")));
         let spent = Toolbox { read: false, ..ALL };
         assert_eq!(spent.names(), ["read_passages", "calculate", "record", "finish"]);
     }

@@ -4,12 +4,12 @@ use super::ModelSession;
 use super::action::{Action, DelegatedPart, RecordEntry};
 use super::conversation::ToolOutput;
 use super::steps::{Brief, run_steps};
-use crate::agent::{Agent, cut, shown};
+use crate::agent::{Acted, Agent, cut, shown};
 use crate::artifact::ValueSource;
 use crate::calculate::calculate;
 use crate::evidence::{is_on_page, quote_has_value};
 use crate::run::{AccessError, ParsedPage};
-use crate::{AgentErrorSource, subagents};
+use crate::{AgentErrorSource, BrowserView, subagents};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -64,6 +64,23 @@ pub(super) async fn execute(
                 }
                 None => ToolOutput::not_useful("this page was requested before and could not be fetched"),
             },
+            Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
+        },
+        Action::OpenBrowser(arguments) => match agent.open_browser(&arguments.url).await {
+            Ok(view) => view_output("the page in the browser, as data below", true, view, max_characters),
+            Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
+        },
+        Action::BrowserCommand(arguments) => match agent.act_in_browser(&arguments.command).await {
+            Ok(Acted { view, has_changed: true }) => {
+                view_output("done; the page now, as data below", true, view, max_characters)
+            }
+            Ok(Acted { view, .. }) => {
+                view_output("done, but the page shows the same, as data below", false, view, max_characters)
+            }
+            Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
+        },
+        Action::ReadBrowser => match agent.read_browser().await {
+            Ok(parsed) => page_output(agent, &parsed, session, max_characters).await,
             Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
         },
         Action::ReadPassages(arguments) => {
@@ -158,6 +175,12 @@ async fn page_output(
     ToolOutput::useful(remark).with(&parsed.url, format!("{title}\n\n{text}\n\nLinks:\n{links}"))
 }
 
+/// What a browser shows, as data for the model.
+fn view_output(text: &str, useful: bool, view: BrowserView, max_characters: usize) -> ToolOutput {
+    let output = ToolOutput { useful, ..ToolOutput::useful(text) };
+    output.with(&view.url, cut(&view.text, max_characters))
+}
+
 fn list_links(parsed: &ParsedPage, max_characters: usize) -> String {
     let mut text = String::new();
     for link in parsed.links.iter().take(MAX_LINKS) {
@@ -186,14 +209,16 @@ async fn record(agent: &Agent<'_>, session: &ModelSession<'_>, entries: Vec<Reco
     let (mut recorded, mut refused, mut flagged) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         let field = shown(&entry.field);
-        let Some(parsed) = agent.run.page_at(&entry.url) else {
-            refused.push(json!({ "field": field, "why": "the page was not read" }));
+        let readings = agent.run.pages_at(&entry.url);
+        let Some(parsed) = readings.iter().find(|parsed| is_on_page(&entry.quote, parsed)) else {
+            let why = if readings.is_empty() {
+                "the page was not read"
+            } else {
+                "the quote was not found on the page"
+            };
+            refused.push(json!({ "field": field, "why": why }));
             continue;
         };
-        if !is_on_page(&entry.quote, &parsed) {
-            refused.push(json!({ "field": field, "why": "the quote was not found on the page" }));
-            continue;
-        }
         let held = quote_has_value(&entry.quote, &entry.value);
         let source =
             ValueSource { url: parsed.url.clone(), quote: cut(&entry.quote, 1_000), doubtful: false };

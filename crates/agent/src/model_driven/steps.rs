@@ -107,55 +107,60 @@ pub(super) fn run_steps<'p>(
     brief: Brief,
 ) -> BoxFuture<'p, LoopOutcome> {
     Box::pin(async move {
-        let mut conversation = Conversation::new(&brief, session.chat.abilities());
-        let mut state = LoopState::default();
-        let mut left = brief.steps;
-        while left > 0 && session.can_pay(agent) {
-            left -= 1;
-            if !state.finishing && (left < FINAL_STEPS || agent.run.ledger.is_spent()) {
-                state.finishing = true;
-                left = left.min(FINAL_STEPS);
-                conversation.add_remark(
-                    &ChatResponse::default(),
-                    "Nothing more can be read. Record what you know and call finish now.",
-                );
-            }
-            let toolbox = Toolbox {
-                explore: !agent.run.task.strict,
-                delegate: brief.leads && !state.finishing,
-                read: !state.finishing,
-            };
-            let reply = match session.ask(agent, &conversation.build_request(toolbox)).await {
-                Ok(reply) => reply,
-                Err(error) => {
-                    state.failed_calls += 1;
-                    agent
-                        .report_error(AgentErrorSource::Agent, error.to_string(), is_retryable(&error))
-                        .await;
-                    if state.failed_calls >= MAX_FAILED_CALLS || !is_retryable(&error) {
-                        return LoopOutcome::GaveUp(error.to_string());
-                    }
-                    continue;
-                }
-            };
-            state.failed_calls = 0;
-            if let Some(outcome) =
-                handle_reply(agent, session, &brief, &mut conversation, &mut state, toolbox, reply).await
-            {
-                return outcome;
-            }
-            if state.fruitless >= MAX_FRUITLESS_STEPS {
-                return LoopOutcome::GaveUp(format!(
-                    "the model made no progress in {MAX_FRUITLESS_STEPS} answers"
-                ));
-            }
-        }
-        if agent.run.ledger.is_spent() {
-            LoopOutcome::OutOfCredits
-        } else {
-            LoopOutcome::GaveUp("the model did not finish".to_owned())
-        }
+        let outcome = ask_until_done(agent, session, brief).await;
+        agent.close_browser().await;
+        outcome
     })
+}
+
+async fn ask_until_done(agent: &Agent<'_>, session: &ModelSession<'_>, brief: Brief) -> LoopOutcome {
+    let mut conversation = Conversation::new(&brief, session.chat.abilities());
+    let mut state = LoopState::default();
+    let mut left = brief.steps;
+    while left > 0 && session.can_pay(agent) {
+        left -= 1;
+        if !state.finishing && (left < FINAL_STEPS || agent.run.ledger.is_spent()) {
+            state.finishing = true;
+            left = left.min(FINAL_STEPS);
+            conversation.add_remark(
+                &ChatResponse::default(),
+                "Nothing more can be read. Record what you know and call finish now.",
+            );
+        }
+        let toolbox = Toolbox {
+            explore: !agent.run.task.strict,
+            delegate: brief.leads && !state.finishing,
+            read: !state.finishing,
+            browser: agent.run.web.has_browser(),
+        };
+        let reply = match session.ask(agent, &conversation.build_request(toolbox)).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                state.failed_calls += 1;
+                agent.report_error(AgentErrorSource::Agent, error.to_string(), is_retryable(&error)).await;
+                if state.failed_calls >= MAX_FAILED_CALLS || !is_retryable(&error) {
+                    return LoopOutcome::GaveUp(error.to_string());
+                }
+                continue;
+            }
+        };
+        state.failed_calls = 0;
+        if let Some(outcome) =
+            handle_reply(agent, session, &brief, &mut conversation, &mut state, toolbox, reply).await
+        {
+            return outcome;
+        }
+        if state.fruitless >= MAX_FRUITLESS_STEPS {
+            return LoopOutcome::GaveUp(format!(
+                "the model made no progress in {MAX_FRUITLESS_STEPS} answers"
+            ));
+        }
+    }
+    if agent.run.ledger.is_spent() {
+        LoopOutcome::OutOfCredits
+    } else {
+        LoopOutcome::GaveUp("the model did not finish".to_owned())
+    }
 }
 
 /// Whether another request may succeed.
@@ -207,7 +212,8 @@ async fn handle_reply(
                     Err(reason) => ToolOutput::not_useful(reason),
                 },
                 Ok(action) => {
-                    let again = !state.calls_made.insert((call.name.clone(), call.arguments.clone()));
+                    let is_new = state.calls_made.insert((call.name.clone(), call.arguments.clone()));
+                    let again = !is_new && !action.is_repeatable();
                     if again {
                         ToolOutput::not_useful("you made this very call before; its answer has not changed")
                     } else {

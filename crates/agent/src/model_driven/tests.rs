@@ -1,5 +1,6 @@
 //! Runs driven by a scripted model, one test per behaviour. Those that go wrong are in [`errors`].
 
+mod browser;
 mod errors;
 
 use super::*;

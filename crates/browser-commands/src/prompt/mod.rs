@@ -6,11 +6,13 @@ mod by_model;
 mod by_rules;
 mod parse;
 mod phrase;
+mod restricted;
 mod target;
 mod wall;
 
 pub use by_model::{MAX_STEPS, PromptModel, run_by_model};
 pub use by_rules::run_by_rules;
+pub use restricted::{PageElement, PageView, RestrictedBrowser};
 
 /// Why a prompt was not carried out when no model is configured and the rules do not know it.
 pub const MODEL_NEEDED: &str = "A model is needed for this prompt. Without one these are understood: \"click …\", \

@@ -5,7 +5,7 @@ pub(crate) mod actions;
 pub(crate) mod emulate;
 mod hide_banners;
 mod navigate;
-mod read_page;
+pub(crate) mod read_page;
 mod readiness;
 mod screenshot;
 mod script;

@@ -33,15 +33,20 @@ pub(crate) struct Snapshot {
     document: Option<String>,
 }
 
-/// Reads the current document.
-pub(crate) async fn read_document(tab: &Tab) -> Result<Snapshot, VisitError> {
+/// A script whose value is the current document: its `url`, its `html` within our limit, and whether that is `truncated`.
+pub fn document_script() -> String {
     // `toWellFormed` because half a surrogate pair would not be valid text.
-    let expression = format!(
+    format!(
         "(() => {{ const root = document.documentElement; const html = root ? root.outerHTML : ''; \
          const kind = document.doctype ? '<!DOCTYPE ' + document.doctype.name + '>' : ''; \
          return {{ url: document.URL, html: (kind + html.slice(0, {MAX_HTML_CHARS})).toWellFormed(), \
          truncated: html.length > {MAX_HTML_CHARS} }}; }})()"
-    );
+    )
+}
+
+/// Reads the current document.
+pub(crate) async fn read_document(tab: &Tab) -> Result<Snapshot, VisitError> {
+    let expression = document_script();
     for _ in 0..MAX_ATTEMPTS {
         let before = tab.page.state().document.clone();
         let mut snapshot: Snapshot = script::evaluate(tab, &expression).await?;

@@ -104,7 +104,7 @@ async fn work_on_run(
 async fn close_lost_agents(store: &dyn RunStore, run: &Run, journal: &RunJournal) -> Result<(), String> {
     // The first event is that of its start.
     if run.events > 1 {
-        let open = open_agents::open_actors(store, run.id).await;
+        let open = open_agents::open_parts(store, run.id).await;
         journal.close_lost_agents(&open.map_err(|error| unreadable(run, &error))?);
     }
     Ok(())

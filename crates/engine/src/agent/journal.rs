@@ -9,6 +9,7 @@ mod buffer;
 
 use super::ending::{RunEnding, StoredResult};
 use super::events::RunEvents;
+use super::open_agents::OpenParts;
 use super::order::Order;
 use super::{trace_event, unpaid};
 use crate::work::retry;
@@ -20,7 +21,7 @@ use buffer::JournalBuffer;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::RunStore;
 use store::agents::{Run, RunEnd, RunLease, RunSnapshot};
 use tokio::sync::Notify;
@@ -83,8 +84,8 @@ impl RunJournal {
         }
     }
 
-    /// Ends the agents that a lost attempt left open.
-    pub fn close_lost_agents(&self, open: &[Actor]) {
+    /// Ends the browser sessions and the agents that a lost attempt left open.
+    pub fn close_lost_agents(&self, open: &OpenParts) {
         let fault = AgentError {
             code: AgentErrorCode::Internal,
             source: AgentErrorSource::System,
@@ -92,7 +93,10 @@ impl RunJournal {
             message: "Its process was lost; the run goes on from its last checkpoint.".to_owned(),
         };
         let mut buffer = self.buffer();
-        for actor in open.iter().rev() {
+        for event in open.session_ends() {
+            buffer.push(event);
+        }
+        for actor in open.actors.iter().rev() {
             let finished = AgentEvent::AgentFinished {
                 outcome: AgentOutcome::Failed,
                 duration_ms: 0,
@@ -250,16 +254,21 @@ fn keep_artifact(buffer: &mut JournalBuffer, content: &Value) -> Option<Uuid> {
     buffer.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
 }
 
-/// Ends what is still open when the run ends: tool calls, then agents, the youngest first.
+/// Ends what is still open when the run ends: tool calls, browser sessions, then agents, the youngest first.
 fn close_open(buffer: &mut JournalBuffer, ending: &RunEnding) {
     for (call, actor, tool) in std::mem::take(&mut buffer.calls) {
         let result = ToolCallResult::Error("the run ended first".to_owned());
         let finished = AgentEvent::ToolFinished { call, tool, result };
         buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
     }
+    for (session, actor, begun) in std::mem::take(&mut buffer.browsers) {
+        // The session itself ends with what held it.
+        let finished = AgentEvent::BrowserFinished { session, duration_ms: elapsed_ms(begun) };
+        buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
+    }
     let cancelled = ending.outcome == AgentOutcome::Cancelled;
     for (actor, begun) in std::mem::take(&mut buffer.open).into_iter().rev() {
-        let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let duration_ms = elapsed_ms(begun);
         let (outcome, error) = if actor.role == ActorRole::Subagent {
             let outcome = if cancelled { AgentOutcome::Cancelled } else { AgentOutcome::Failed };
             let fault = AgentError {
@@ -275,4 +284,8 @@ fn close_open(buffer: &mut JournalBuffer, ending: &RunEnding) {
         let finished = AgentEvent::AgentFinished { outcome, duration_ms, error };
         buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
     }
+}
+
+fn elapsed_ms(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -4,7 +4,9 @@
 //! through [`journal`] into the store (`store::agents`), where it is durable before it counts. So any process
 //! may die at any moment: its runs go on elsewhere from their last checkpoint.
 
+mod allowed_pages;
 mod attempt;
+mod browser_page;
 mod ending;
 mod events;
 mod journal;
@@ -23,6 +25,7 @@ pub mod trace;
 mod trace_event;
 mod unpaid;
 mod web;
+mod web_error;
 pub mod worker;
 
 pub use ending::StoredResult;

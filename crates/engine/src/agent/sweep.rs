@@ -82,16 +82,13 @@ async fn closing(store: &dyn RunStore, run: Uuid, ending: &RunEnding) -> StoreRe
     } else {
         AgentOutcome::Failed
     };
-    let open = open_agents::open_actors(store, run).await?;
-    Ok(open
-        .iter()
-        .rev()
-        .map(|actor| {
-            let error = Some(fault.clone());
-            let told = AgentEvent::AgentFinished { outcome, duration_ms: 0, error };
-            trace_event::new_event(actor, trace_event::to_fact(&told, Uuid::nil()))
-        })
-        .collect())
+    let open = open_agents::open_parts(store, run).await?;
+    let agents = open.actors.iter().rev().map(|actor| {
+        let error = Some(fault.clone());
+        let told = AgentEvent::AgentFinished { outcome, duration_ms: 0, error };
+        trace_event::new_event(actor, trace_event::to_fact(&told, Uuid::nil()))
+    });
+    Ok(open.session_ends().chain(agents).collect())
 }
 
 fn finished(run: Uuid, ending: &RunEnding) -> NewEvent {

@@ -1,6 +1,7 @@
 //! The trace of a run: all its events, those after a given one, those that come, and the artifact at any
 //! moment.
 
+use super::open_agents;
 use super::order::Order;
 use super::start::Agents;
 use super::unpaid;
@@ -12,18 +13,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{Event, Run, RunKind};
 use uuid::Uuid;
-use wire::agent::{AgentSnapshot, TraceQuery, event_json};
+use wire::agent::{ActiveBrowserSession, AgentSnapshot, TraceQuery, Viewport, event_json};
 use wire::{AGENT_GENERATION, Issue, Kind};
 
 /// Events that are read in one go.
 const EVENTS_PER_READ: u32 = 1_000;
 const BYTES_PER_READ: u64 = 4 << 20;
+/// What a session of a run shows.
+const VIEWPORT: Viewport = Viewport { width: browser::SESSION_WINDOW.0, height: browser::SESSION_WINDOW.1 };
 /// How often a watcher checks for new events.
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 
 impl Agents {
-    /// The trace, as JSON.
-    pub async fn trace(&self, caller: &Caller, id: Uuid, query: &TraceQuery) -> Result<Vec<u8>, Error> {
+    /// The trace, as JSON. `live_view_url` is where a browser session can be watched.
+    pub async fn trace(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        query: &TraceQuery,
+        live_view_url: &(dyn Fn(Uuid) -> String + Sync),
+    ) -> Result<Vec<u8>, Error> {
         let live_view = flag("liveView", query.live_view.as_deref())?;
         let run = self.traced(caller, id).await?;
         let withheld = unpaid::withholds(&Order::from_run(&run)?, &run);
@@ -47,7 +56,13 @@ impl Agents {
         }
         json.extend_from_slice(format!("],\"creditsUsed\":{}", run.credits.min(run.max_credits)).as_bytes());
         if live_view && !run.state.is_terminal() {
-            json.extend_from_slice(b",\"activeBrowserSessions\":[]");
+            let open = open_agents::open_parts(self.store.as_ref(), id).await.map_err(from_store)?;
+            let ids = open.sessions.iter().filter_map(|(session, _)| Uuid::try_parse(session).ok());
+            let sessions: Vec<ActiveBrowserSession> = ids
+                .map(|id| ActiveBrowserSession { id, live_view_url: live_view_url(id), viewport: VIEWPORT })
+                .collect();
+            json.extend_from_slice(b",\"activeBrowserSessions\":");
+            serde_json::to_writer(&mut json, &sessions).map_err(Error::internal)?;
         }
         json.push(b'}');
         Ok(json)

@@ -65,6 +65,12 @@ pub fn to_fact(told: &AgentEvent, snapshot: Uuid) -> TraceFact {
                 }
             },
         },
+        AgentEvent::BrowserStarted { session } => {
+            TraceFact::BrowserSessionStarted { session_id: session.to_string() }
+        }
+        AgentEvent::BrowserFinished { session, duration_ms } => {
+            TraceFact::BrowserSessionFinished { session_id: session.to_string(), duration_ms: *duration_ms }
+        }
         AgentEvent::Artifact { change, changed_fields, items, source, .. } => {
             let fields = changed_fields.iter().take(MAX_FIELDS);
             TraceFact::ArtifactUpdated {

@@ -13,7 +13,8 @@ use store::agents::{Run, RunState};
 use wire::agent::{ToolCallResult, TraceBody, TraceFact};
 
 /// Tools whose parameters say what is looked for, and nothing of what was found.
-const TOOLS_SHOWN: [&str; 5] = ["search", "map", "scrape", "read_passages", "delegate"];
+const TOOLS_SHOWN: [&str; 7] =
+    ["search", "map", "scrape", "open_browser", "read_browser", "read_passages", "delegate"];
 const WITHHELD: &str = "shown when the run has succeeded";
 
 /// Whether results of the run are not shown now.

@@ -2,26 +2,29 @@
 //! `strictConstrainToURLs` are enforced here, whatever a brain asks for, and a page that was read once in a
 //! run is not fetched again.
 
+use super::allowed_pages::{ALIKE, AllowedPages, stay};
+use super::browser_page::{RunPage, page_links, title};
 use super::order::Order;
+use super::web_error::{forbidden, web_error};
 use crate::Error;
-use crate::allowed_urls::{AddressRule, Stay};
 use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
 use crate::credits::ExtraCredits;
+use crate::interact::Sessions;
 use crate::map::{self, MapPlan};
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::file;
 use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::scrape::{Ladder, ScrapePlan, ScrapedPage, Scraper};
 use crate::services::Services;
-use agent::{AgentPage, BlockingWork, PageLink, Task, Web, WebError, WebHit, WebResults};
+use agent::{AgentPage, BlockingWork, BrowserPage, PageLink, Web, WebError, WebHit, WebResults};
 use content::metadata::Metadata;
 use content::sniff::ContentKind;
 use content::{Page, PageSource};
 use net::{CredentialScope, Credentials, Deadline};
 use parking_lot::Mutex;
-use sites::{PageUrl, Scope, ScopeRules, UrlEquivalence};
-use std::collections::{HashMap, HashSet};
+use sites::PageUrl;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -38,15 +41,13 @@ const MAX_PDF_PAGES: u32 = 50;
 const MAP_CREDITS: u64 = 1;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const MAP_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest that a run has one browser session.
+const MAX_SESSION: Duration = Duration::from_mins(10);
 /// A request with less time than this is not started.
 const MIN_TIME: Duration = Duration::from_secs(1);
-const MAX_LINKS: usize = 5_000;
 const MAX_MAPPED: usize = 5_000;
 /// Attempts at a page in one run, when the error may be temporary.
 const MAX_ATTEMPTS: usize = 2;
-
-/// Which addresses count as the same page in a run.
-const ALIKE: UrlEquivalence = UrlEquivalence { ignore_query: false, similar: true };
 
 /// Searching the web, as the caller may.
 #[async_trait::async_trait]
@@ -66,13 +67,16 @@ pub struct RunWeb {
     services: Services,
     scraper: Arc<Scraper>,
     search: Option<Arc<dyn WebSearch>>,
+    sessions: Option<Arc<Sessions>>,
     caller: Arc<Caller>,
     template: ScrapePlan,
     /// Logins of the addresses that the request names.
     logins: NamedLogins,
     options: ScrapeOptions,
     /// The only pages that may be fetched, where the request is strict.
-    only: Option<AllowedPages>,
+    only: Option<Arc<AllowedPages>>,
+    /// What the caller wrote.
+    prompt: String,
     deadline: Deadline,
     memory: Mutex<HashMap<String, Arc<PageMemo>>>,
 }
@@ -97,6 +101,8 @@ pub struct WebSources {
     pub services: Services,
     pub scraper: Arc<Scraper>,
     pub search: Option<Arc<dyn WebSearch>>,
+    /// Browser sessions, where runs may use them.
+    pub sessions: Option<Arc<Sessions>>,
 }
 
 impl RunWeb {
@@ -113,11 +119,24 @@ impl RunWeb {
         let mut template = ScrapePlan::template(&options, false, order.scope())?;
         template.access.waits_for_browser = true;
         template.parsers.limit_pages(MAX_PDF_PAGES);
-        let only = order.task.strict.then(|| AllowedPages::from_task(&order.task));
-        let WebSources { services, scraper, search } = sources;
+        let only = order.task.strict.then(|| Arc::new(AllowedPages::from_task(&order.task)));
+        let WebSources { services, scraper, search, sessions } = sources;
         let memory = Mutex::default();
-        let logins = order.logins.clone();
-        Ok(Self { services, scraper, search, caller, template, logins, options, only, deadline, memory })
+        let (logins, prompt) = (order.logins.clone(), order.task.prompt.clone());
+        Ok(Self {
+            services,
+            scraper,
+            search,
+            sessions,
+            caller,
+            template,
+            logins,
+            options,
+            only,
+            prompt,
+            deadline,
+            memory,
+        })
     }
 
     /// The credentials sent with requests for an address; none for one that the caller did not name.
@@ -207,12 +226,11 @@ struct FetchedParts {
 
 impl FetchedParts {
     fn new(fetched: &FetchedPage, said: &Metadata) -> Self {
-        let links = fetched.page.links().into_iter().take(MAX_LINKS);
         Self {
             status: fetched.response.status,
             url: fetched.response.url.to_string(),
-            title: said.wire_title().filter(|title| !title.is_empty()).map(str::to_owned),
-            links: links.map(|link| PageLink { url: link.url, text: link.text }).collect(),
+            title: title(said),
+            links: page_links(&fetched.page),
             page: page_tree(fetched),
         }
     }
@@ -245,50 +263,29 @@ fn page_tree(fetched: &FetchedPage) -> Arc<Page> {
     Arc::new(Page::parse(&source, &agent::PAGE_LIMITS))
 }
 
-/// The addresses of the request, which are the only ones that may be fetched.
-#[derive(Debug)]
-struct AllowedPages {
-    /// Keys of pages.
-    pages: HashSet<String>,
-    /// Prefixes: addresses of the request that end in `*`.
-    parts: Vec<String>,
-}
-
-impl AllowedPages {
-    fn from_task(task: &Task) -> Self {
-        let (parts, pages): (Vec<&String>, Vec<&String>) =
-            task.urls.iter().partition(|url| url.ends_with('*'));
-        let pages = pages.into_iter().filter_map(|url| PageUrl::parse(url, ALIKE).ok());
-        let parts = parts.into_iter().map(|url| url.trim_end_matches('*').to_owned());
-        Self { pages: pages.map(|address| address.key().to_owned()).collect(), parts: parts.collect() }
-    }
-
-    fn names(&self, address: &PageUrl) -> bool {
-        let below = || self.parts.iter().any(|part| address.url().as_str().starts_with(part));
-        self.pages.contains(address.key()) || below()
-    }
-}
-
-/// Redirects of a page lead nowhere but within its site.
-fn stay(address: &PageUrl) -> Result<Stay, WebError> {
-    let rules = ScopeRules { crawl_entire_domain: true, allow_subdomains: true, ..ScopeRules::default() };
-    let scope = Scope::new(address, &rules).map_err(|error| forbidden(&error.to_string()))?;
-    let (start, rule) = (address.url().to_string(), AddressRule::StrictUrls);
-    Ok(Stay { start, scope: Arc::new(scope), sameness: ALIKE, rule })
-}
-
-fn forbidden(why: &str) -> WebError {
-    WebError { message: why.to_owned(), retryable: false }
-}
-
-fn web_error(error: &Error) -> WebError {
-    WebError { message: error.text(), retryable: error.is_transient() }
-}
-
 #[async_trait::async_trait]
 impl Web for RunWeb {
     async fn compute(&self, work: BlockingWork) -> Result<(), WebError> {
         self.job().run(work).await.map_err(|error| web_error(&error))
+    }
+
+    fn has_browser(&self) -> bool {
+        self.sessions.as_ref().is_some_and(|sessions| sessions.has_browser())
+    }
+
+    async fn open_browser(&self, url: &str) -> Result<Box<dyn BrowserPage>, WebError> {
+        let address = self.allowed_address(url)?;
+        let Some(sessions) = &self.sessions else {
+            return Err(forbidden("browser sessions are not available here"));
+        };
+        let plan = self.template.for_page(address.url().clone(), address.url().as_str());
+        let ttl = self.time_left(MAX_SESSION)?;
+        let browser = sessions.begin_for_run(&self.caller, &plan.access, &self.prompt, ttl).await;
+        let browser = browser.map_err(|error| web_error(&error))?;
+        let (only, allowed) = (self.only.clone(), plan.access.allowed.clone());
+        let page = RunPage { browser, only, allowed, job: self.job() };
+        page.open(address.url()).await?;
+        Ok(Box::new(page))
     }
 
     async fn read_page(&self, url: &str) -> Result<AgentPage, WebError> {
@@ -330,7 +327,7 @@ impl Web for RunWeb {
         search: Option<&str>,
         limit: usize,
     ) -> Result<WebResults<PageLink>, WebError> {
-        if self.only.as_ref().is_some_and(|only| !only.parts.iter().any(|part| part == url)) {
+        if self.only.as_ref().is_some_and(|only| !only.has_section(url)) {
             return Err(forbidden("the request allows only the addresses it names"));
         }
         let address = self.allowed_address(url)?;

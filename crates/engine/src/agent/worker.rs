@@ -4,6 +4,7 @@ use super::attempt::{self, RunServices};
 use super::start::CancelRequests;
 use super::sweep::{self, MAX_LOST_WORKERS};
 use super::web::{WebSearch, WebSources};
+use crate::interact::Sessions;
 use crate::models::{self, Models};
 use crate::plans::Plans;
 use crate::scrape::Scraper;
@@ -49,6 +50,8 @@ pub struct AgentTools {
     pub services: Services,
     pub scraper: Arc<Scraper>,
     pub search: Option<Arc<dyn WebSearch>>,
+    /// Browser sessions, where runs may use them.
+    pub sessions: Option<Arc<Sessions>>,
     pub brain: Arc<dyn Brain>,
 }
 
@@ -85,8 +88,8 @@ impl AgentWorker {
             plans: plan_slots(plans),
             other_plans: plans.get("").concurrency,
         };
-        let AgentTools { services, scraper, search, brain } = tools;
-        let sources = WebSources { services, scraper, search };
+        let AgentTools { services, scraper, search, sessions, brain } = tools;
+        let sources = WebSources { services, scraper, search, sessions };
         let services =
             RunServices { store, sources, brain, plans: plans.clone(), write_retry_limit: times.lease };
         let queue =

@@ -4,12 +4,15 @@ use crate::credits;
 use std::time::Duration;
 use store::browser_sessions::BrowserSession;
 use store::{Millis, Store, StoreResult};
+use uuid::Uuid;
 
 const CODE_CREDITS_PER_MINUTE: i64 = 2;
 const PROMPT_CREDITS_PER_MINUTE: i64 = 7;
 const MIN_BILLED_MS: i64 = 60_000;
 /// How long a session is listed after its end.
 pub(super) const ENDED_RETENTION: Duration = Duration::from_hours(24);
+/// The reservation of a session that costs nothing by itself: the agent run that uses it pays for what it reads.
+pub(super) const PAID_BY_RUN: Uuid = Uuid::nil();
 /// Why a session ended whose process is gone.
 const LOST_REASON: &str = "the server that ran the browser stopped";
 /// Lost sessions that are ended in one go.
@@ -38,9 +41,13 @@ pub(super) async fn end_row(
     ended_at: Millis,
 ) -> StoreResult<Option<EndedSession>> {
     let duration_ms = (ended_at - session.created_at).max(0);
-    let credits = price(duration_ms, session.prompted);
+    let is_charged = session.reservation != PAID_BY_RUN;
+    let credits = if is_charged { price(duration_ms, session.prompted) } else { 0 };
     if !store.end_browser_session(session.id, reason, credits, ENDED_RETENTION).await? {
         return Ok(None);
+    }
+    if !is_charged {
+        return Ok(Some(EndedSession { duration_ms, credits }));
     }
     if let Err(error) = store.charge(session.reservation, credits).await {
         tracing::warn!(%error, session = %session.id, "could not charge for a browser session");

@@ -57,9 +57,14 @@ impl Links {
         let socket = base_url.replacen("http", "ws", 1);
         SessionLinks {
             cdp: format!("{socket}/cdp/{id}?token={}", self.token(id, LinkPurpose::Cdp)),
-            view: format!("{base_url}/view/{id}?token={}", self.token(id, LinkPurpose::View)),
+            view: self.of_view(base_url, id),
             act: format!("{base_url}/view/{id}?token={}", self.token(id, LinkPurpose::Act)),
         }
+    }
+
+    /// Shows a session to whoever has the link.
+    pub(super) fn of_view(&self, base_url: &str, id: Uuid) -> String {
+        format!("{base_url}/view/{id}?token={}", self.token(id, LinkPurpose::View))
     }
 
     /// Plays a page of the recording of a session.

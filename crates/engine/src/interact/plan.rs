@@ -27,6 +27,8 @@ pub(super) struct SessionPlan {
     pub(super) block_ads: bool,
     /// Whether it can be played back afterwards.
     pub(super) record: bool,
+    /// Whether it is charged by the minute. One of an agent run is not.
+    pub(super) is_charged: bool,
     /// What its pages claim to be, as commands for each of them.
     pub(super) emulation: Vec<(&'static str, Value)>,
     pub(super) profile: Option<Profile>,
@@ -60,6 +62,7 @@ impl SessionPlan {
             stream: asked.stream_web_view.unwrap_or(true),
             block_ads: asked.block_ads.unwrap_or(true),
             record: record && asked.record_session.unwrap_or(true) && !caller.zero_data_retention,
+            is_charged: true,
             emulation: emulation(asked.location.is_some().then_some(&locale), false)?,
             profile,
             allowed: AllowedUrls::default(),
@@ -77,10 +80,16 @@ impl SessionPlan {
             stream: true,
             block_ads: access.block_ads,
             record: record && !caller.zero_data_retention,
+            is_charged: true,
             emulation,
             profile: access.profile.clone(),
             allowed: access.allowed.clone(),
         })
+    }
+
+    /// A session that an agent run uses for as long: it can be watched, and leaves nothing behind.
+    pub(super) fn of_run(access: &Access, caller: &Caller, ttl: Duration) -> Result<Self, Error> {
+        Ok(Self { ttl, is_charged: false, ..Self::of_scrape(access, caller, false)? })
     }
 }
 

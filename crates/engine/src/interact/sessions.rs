@@ -39,7 +39,7 @@ const RETRY_SECONDS: u64 = 5;
 /// Begins, uses and ends sessions. One per process.
 pub struct Sessions {
     pub(super) services: Services,
-    browsers: Option<SessionBrowsers>,
+    pub(super) browsers: Option<SessionBrowsers>,
     pub(super) runner: Option<Arc<dyn CodeRunner>>,
     pub(super) links: Links,
     replays: Replays,
@@ -99,6 +99,9 @@ impl Sessions {
     ) -> Result<BrowserCreated, Error> {
         let plan = SessionPlan::resolve(asked, caller, self.settings.record)?;
         let active = self.begin(caller, &plan, None, |_| async { Ok(()) }).await?;
+        if let Some(runner) = self.runner.clone() {
+            tokio::spawn(async move { runner.prepare().await });
+        }
         let links = self.links.of_session(base_url, active.row.id);
         Ok(BrowserCreated {
             success: true,
@@ -128,8 +131,11 @@ impl Sessions {
         let ttl_ms = i64::try_from(plan.ttl.as_millis()).unwrap_or(i64::MAX);
         // Where credits are not limited, what a prompt would cost is set aside at once.
         let most = billing::price(ttl_ms, caller.plan.credits.is_none());
-        let reservation =
-            credits::reserve(store.as_ref(), caller, most, PURPOSE, plan.ttl + RESERVATION_SLACK).await?;
+        let reservation = if plan.is_charged {
+            credits::reserve(store.as_ref(), caller, most, PURPOSE, plan.ttl + RESERVATION_SLACK).await?
+        } else {
+            billing::PAID_BY_RUN
+        };
         let begun = self.begin_reserved(browsers, plan, &profile, prepare).await;
         let session = match begun {
             Ok(session) => session,

@@ -7,11 +7,12 @@ use crate::Globals;
 use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
 use crate::exit_code;
-use crate::opening::{open_searcher, open_services};
+use crate::opening::{open_searcher, open_services, open_sessions};
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::agent::{AgentTools, AgentWorker, Agents, brain};
+use engine::interact::Sessions;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::work::{LeaseTimes, WorkSlots};
@@ -82,8 +83,10 @@ impl Agent {
         let scraper = Arc::new(Scraper::new(&services));
         let searcher = open_searcher(&settings, &services, &scraper, &local);
         let browsers = services.browsers.clone();
-        let run = LocalRun::open(&settings, &services, &scraper, &searcher).await?;
+        let sessions = open_sessions(&settings, &services).await?;
+        let run = LocalRun::open(&settings, &services, &scraper, &searcher, &sessions).await?;
         let ended = run.finish(&asked, gate, &stop).await;
+        sessions.shut_down().await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
@@ -153,12 +156,13 @@ impl LocalRun {
         services: &Services,
         scraper: &Arc<Scraper>,
         searcher: &Searcher,
+        sessions: &Arc<Sessions>,
     ) -> Result<Self> {
         let (name, plan) = ("default".to_owned(), settings.plan.clone());
         let team = NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false };
         let team = services.store.create_team(team).await?;
         let agents = agents(settings, &services.store);
-        let tools = tools(settings, services, scraper, searcher);
+        let tools = tools(settings, services, scraper, searcher, sessions);
         let (slots, times) = (WorkSlots::new(1).for_runs(), LeaseTimes::new(LEASE_DURATION, SHUTDOWN_GRACE));
         let worker = AgentWorker::new(&agents, tools, &settings.plans, slots, times);
         Ok(Self { caller: Caller::new(team, None, &settings.plans), agents, worker })
@@ -233,11 +237,13 @@ fn tools(
     services: &Services,
     scraper: &Arc<Scraper>,
     searcher: &Searcher,
+    sessions: &Arc<Sessions>,
 ) -> AgentTools {
     AgentTools {
         services: services.clone(),
         scraper: scraper.clone(),
         search: Some(Arc::new(searcher.clone())),
+        sessions: Some(sessions.clone()),
         brain: brain(&services.models, settings.models.tokens_per_credit),
     }
 }
@@ -248,9 +254,9 @@ pub fn worker(
     slots: &WorkSlots,
     agents: &Agents,
     (services, scraper): (&Services, &Arc<Scraper>),
-    searcher: &Searcher,
+    (searcher, sessions): (&Searcher, &Arc<Sessions>),
 ) -> Option<AgentWorker> {
     let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
-    let tools = tools(settings, services, scraper, searcher);
+    let tools = tools(settings, services, scraper, searcher, sessions);
     (settings.workers > 0).then(|| AgentWorker::new(agents, tools, &settings.plans, slots.for_runs(), times))
 }

@@ -117,10 +117,11 @@ impl ServerProcess {
         let crawler = Crawler::new(store.clone(), settings.egress_allow.clone());
         let crawler = Arc::new(crawler.with_models(services.models.clone()));
         let agents = agent::agents(&settings, &store);
-        if let Some(worker) = agent::worker(&settings, &slots, &agents, (&services, &scraper), &searcher) {
+        let sessions = open_sessions(&settings, &services).await?;
+        let fetching = (&services, &scraper);
+        if let Some(worker) = agent::worker(&settings, &slots, &agents, fetching, (&searcher, &sessions)) {
             tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
-        let sessions = open_sessions(&settings, &services).await?;
         if settings.workers > 0 {
             let tools = MonitorTools {
                 services: services.clone(),

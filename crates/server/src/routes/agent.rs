@@ -120,7 +120,9 @@ async fn agent_trace(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if !wants_stream(&headers) {
-        return Ok(json_response(app.agents.trace(&caller, id, &query).await?));
+        let base = base_url(&app.settings, &headers);
+        let live_view_url = |session| app.sessions.live_view_url(&base, session);
+        return Ok(json_response(app.agents.trace(&caller, id, &query, &live_view_url).await?));
     }
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::trim);
     let last = last.filter(|id| !id.is_empty()).map(str::to_owned);

@@ -15,9 +15,25 @@ pub struct AgentTrace {
     pub events: Vec<TraceEvent>,
     /// Credits used so far, whether they are charged or not.
     pub credits_used: i64,
-    /// With `liveView`, while it runs: sessions that can be watched. Always empty here.
-    #[schema(value_type = Option<Vec<Object>>)]
-    pub active_browser_sessions: Option<Vec<Value>>,
+    /// With `liveView`, while it runs: browser sessions that can be watched.
+    pub active_browser_sessions: Option<Vec<ActiveBrowserSession>>,
+}
+
+/// A browser session of a run that goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActiveBrowserSession {
+    pub id: Uuid,
+    /// Shows it to whoever has the link.
+    pub live_view_url: String,
+    pub viewport: Viewport,
+}
+
+/// Size of a page in its own pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Viewport {
+    pub width: u32,
+    pub height: u32,
 }
 
 /// An event as callers see it.

@@ -36,6 +36,8 @@ pub(super) struct JournalBuffer {
     ended: HashSet<Uuid>,
     /// Tools that are being used.
     pub calls: Vec<(Uuid, Actor, String)>,
+    /// Browser sessions that began and have not ended.
+    pub browsers: Vec<(Uuid, Actor, Instant)>,
     count: u64,
     bytes: u64,
     snapshot_bytes: u64,
@@ -71,6 +73,7 @@ impl JournalBuffer {
             open: Vec::new(),
             ended: HashSet::new(),
             calls: Vec::new(),
+            browsers: Vec::new(),
             count: run.events,
             bytes: run.event_bytes,
             snapshot_bytes: run.snapshot_bytes,
@@ -91,8 +94,14 @@ impl JournalBuffer {
         let full = self.count >= MAX_EVENTS || self.bytes >= MAX_EVENT_BYTES;
         let is_open = self.open.iter().any(|(open, _)| open.id == actor.id);
         if full {
-            // Agents whose start is in the trace have their end in it too.
-            let ends = is_open && matches!(told, AgentEvent::AgentFinished { .. });
+            // Agents and sessions whose start is in the trace have their end in it too.
+            let ends = match told {
+                AgentEvent::AgentFinished { .. } => is_open,
+                AgentEvent::BrowserFinished { session, .. } => {
+                    self.browsers.iter().any(|(open, ..)| open == session)
+                }
+                _ => false,
+            };
             if !ends {
                 self.note_full(system);
                 return false;
@@ -118,6 +127,12 @@ impl JournalBuffer {
         match told {
             AgentEvent::ToolStarted { call, tool, .. } => {
                 self.calls.push((*call, actor.clone(), tool.clone()));
+            }
+            AgentEvent::BrowserStarted { session } => {
+                self.browsers.push((*session, actor.clone(), Instant::now()));
+            }
+            AgentEvent::BrowserFinished { session, .. } => {
+                self.browsers.retain(|(open, ..)| open != session);
             }
             AgentEvent::ToolFinished { call, .. } => {
                 self.calls.retain(|(open, ..)| open != call);

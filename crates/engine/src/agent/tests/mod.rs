@@ -231,7 +231,7 @@ impl AgentFixture {
         let (poll, grace) = (Duration::from_millis(20), Duration::from_millis(100));
         let times = LeaseTimes { lease: LEASE, poll, grace };
         let (services, scraper) = (self.services.clone(), self.scraper.clone());
-        let tools = AgentTools { services, scraper, search: None, brain: brain.clone() };
+        let tools = AgentTools { services, scraper, search: None, sessions: None, brain: brain.clone() };
         let slots = WorkSlots::new(16).for_runs();
         let worker = AgentWorker::new(&self.agents, tools, &self.plans, slots, times);
         let stop = CancellationToken::new();
@@ -261,7 +261,8 @@ impl AgentFixture {
 
     /// The events of a run that has ended, looked through.
     async fn trace(&self, id: Uuid) -> Vec<TraceEvent> {
-        let json = self.agents.trace(&self.caller, id, &TraceQuery::default()).await.unwrap();
+        let json =
+            self.agents.trace(&self.caller, id, &TraceQuery::default(), &|_| String::new()).await.unwrap();
         let trace: Value = serde_json::from_slice(&json).unwrap();
         let events: Vec<TraceEvent> = serde_json::from_value(trace["events"].clone()).unwrap();
         whole(id, &events);

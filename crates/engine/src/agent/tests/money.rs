@@ -37,7 +37,8 @@ impl Way {
 }
 
 async fn first_snapshot(fixture: &AgentFixture, id: Uuid) -> Option<String> {
-    let json = fixture.agents.trace(&fixture.caller, id, &TraceQuery::default()).await.unwrap();
+    let json =
+        fixture.agents.trace(&fixture.caller, id, &TraceQuery::default(), &|_| String::new()).await.unwrap();
     let trace: Value = serde_json::from_slice(&json).unwrap();
     let events = trace["events"].as_array().unwrap();
     let artifact = events.iter().find(|event| event["type"] == "artifact.updated")?;

@@ -1,11 +1,15 @@
 //! One agent of a run: the orchestrator or a sub-agent. All its requests go through here, where they are
 //! checked, charged and recorded in the trace.
 
+mod browsing;
+
 use crate::run::{AccessError, ParsedPage, RunContext};
 use crate::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, PageLink,
     Phase, ToolCallResult, WebHit, WebResults,
 };
+pub(crate) use browsing::Acted;
+use browsing::OpenBrowser;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,6 +38,7 @@ pub(crate) struct Agent<'a> {
     pub actor: Actor,
     began: Instant,
     open: Mutex<Option<Call>>,
+    browser: tokio::sync::Mutex<Option<OpenBrowser>>,
 }
 
 impl<'a> Agent<'a> {
@@ -50,7 +55,13 @@ impl<'a> Agent<'a> {
     async fn start(run: &'a RunContext<'a>, role: ActorRole, name: String, parent: Option<Uuid>) -> Self {
         let actor = Actor { id: Uuid::now_v7(), role, name, parent };
         run.journal.record_event(&actor, AgentEvent::AgentStarted).await;
-        Self { run, actor, began: Instant::now(), open: Mutex::new(None) }
+        Self {
+            run,
+            actor,
+            began: Instant::now(),
+            open: Mutex::default(),
+            browser: tokio::sync::Mutex::default(),
+        }
     }
 
     pub async fn record_event(&self, event: AgentEvent) {
@@ -58,6 +69,7 @@ impl<'a> Agent<'a> {
     }
 
     pub async fn finish(&self, outcome: AgentOutcome, error: Option<AgentError>) {
+        self.close_browser().await;
         let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.record_event(AgentEvent::AgentFinished { outcome, duration_ms, error }).await;
     }
@@ -129,15 +141,7 @@ impl<'a> Agent<'a> {
             Err(error) => Err(error.into()),
         };
         match &read {
-            Ok(parsed) => {
-                let output = json!({
-                    "url": parsed.url,
-                    "title": parsed.title.as_deref().map(shown),
-                    "characters": parsed.markdown.len(),
-                    "links": parsed.links.len(),
-                });
-                self.end_call(&call, output).await;
-            }
+            Ok(parsed) => self.end_call(&call, page_summary(parsed)).await,
             Err(access_error) => self.fail_call(&call, shown(&access_error.to_string())).await,
         }
         if let Err(AccessError::Web(error)) = &read {
@@ -219,6 +223,16 @@ impl<'a> Agent<'a> {
             }
         }
     }
+}
+
+/// What the trace shows of a page that was read.
+fn page_summary(parsed: &ParsedPage) -> Value {
+    json!({
+        "url": parsed.url,
+        "title": parsed.title.as_deref().map(shown),
+        "characters": parsed.markdown.len(),
+        "links": parsed.links.len(),
+    })
 }
 
 /// A text shortened for the trace.
