@@ -38,7 +38,7 @@ const VIEWS = [
 
 function useView(name) {
   const [view, setView] = useState({});
-  const known = name === 'signin' || VIEWS.some(([key]) => key === name);
+  const known = ['authorize', 'signin'].includes(name) || VIEWS.some(([key]) => key === name);
   useEffect(() => {
     let current = true;
     if (!known) return setView({ name, missing: true });

@@ -3,6 +3,7 @@
 //! `site_server.rs` serves sites of a test's own.
 
 mod agent;
+mod authorization;
 mod browser;
 mod cache;
 mod clients;
@@ -18,6 +19,7 @@ mod hostile;
 mod hostile_documents;
 mod http;
 mod index;
+mod keyless;
 mod keys;
 mod kill;
 mod limits;

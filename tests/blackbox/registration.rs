@@ -316,7 +316,7 @@ async fn registrations_of_an_address_are_limited_exactly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_trust_there_is_no_registration() {
     let dir = TempDir::new();
-    let server = ServerConfig::at(dir.path()).start().await;
+    let server = ServerConfig::at(dir.path()).set("oauth", "off").start().await;
     let http = server.http.with_key(None);
     let resource = http.get("/.well-known/oauth-protected-resource").await.unwrap().json;
     assert_eq!(resource["authorization_servers"], json!([]));

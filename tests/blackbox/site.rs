@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 mod pages;
-mod tls;
+pub mod tls;
 
 pub use pages::{ARTICLE, PDF};
 

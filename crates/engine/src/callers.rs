@@ -30,8 +30,10 @@ pub struct Caller {
     pub zero_data_retention: bool,
     pub plan_name: String,
     pub plan: Arc<Plan>,
-    /// `None` when authentication is off.
+    /// `None` when authentication is off, and for callers without a key.
     pub key: Option<Uuid>,
+    /// What the address of a caller without a key is counted under.
+    pub keyless: Option<Uuid>,
     scopes: Vec<Scope>,
     /// When its use was last noted, so that a busy key is noted once a second and not every time.
     noted: AtomicI64,
@@ -51,9 +53,20 @@ impl Caller {
             plan: plans.get(&team.plan),
             plan_name: team.plan,
             key: key.map(|key| key.id),
+            keyless: None,
             scopes,
             noted: AtomicI64::new(0),
         }
+    }
+
+    /// A caller who is known by an address only.
+    pub fn without_key(team: Team, address: Uuid, scopes: &[Scope], plans: &Plans) -> Self {
+        Self { keyless: Some(address), scopes: scopes.to_vec(), ..Self::new(team, None, plans) }
+    }
+
+    /// Whose requests are counted together.
+    pub fn counted_as(&self) -> Uuid {
+        self.keyless.unwrap_or(self.team)
     }
 
     pub fn may(&self, scope: Scope) -> bool {

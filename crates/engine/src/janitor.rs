@@ -143,6 +143,10 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         "sign-ins",
         repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_sign_ins(PURGE_BATCH)).await,
     );
+    log_error(
+        "authorizations",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_authorizations(PURGE_BATCH)).await,
+    );
     // Notes the time, from which a server goes on that is started after its clock was set back.
     log_error("ping", store.ping().await);
     log_error("limits", store.sweep_limits().await);

@@ -8,6 +8,8 @@
 
 pub mod agent;
 pub mod allowed_urls;
+pub mod attempts;
+pub mod authorization;
 pub mod callers;
 mod compression;
 pub mod cpu_pool;
@@ -22,6 +24,7 @@ mod http_post;
 mod idempotency;
 pub mod interact;
 pub mod janitor;
+pub mod keyless;
 pub mod keys;
 pub mod limits;
 pub mod map;

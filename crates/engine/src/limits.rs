@@ -93,7 +93,7 @@ impl Limiter {
     /// Lets one request of the group through, or answers 429 with the seconds to wait.
     pub async fn admit(&self, caller: &Caller, group: RateGroup) -> Result<(), Error> {
         let Some(limit) = caller.plan.rate(group) else { return Ok(()) };
-        let place = (caller.team, group);
+        let place = (caller.counted_as(), group);
         let refilling = match self.take_token(place) {
             (Some(true), _) => return Ok(()),
             (Some(false), until) => return Err(refused(group, limit, until)),

@@ -2,6 +2,7 @@
 //! a token that expires. The HTTP server calls it; assertions are verified by the crate `identity`, and keys are
 //! those of [`crate::keys`], so scopes, plans and limits hold for them like for any other.
 
+use crate::attempts::AttemptLimit;
 use crate::callers::Callers;
 use crate::keys::{self, Secret, ordinary_scopes};
 use identity::{Expected, Identity, Refusal, TrustedIssuer, Verifier};
@@ -16,13 +17,11 @@ use store::{Store, StoreError};
 use uuid::Uuid;
 use wire::Scope;
 
-/// Attempts in an hour: of one address, and of all together.
-const MAX_PER_ADDRESS: u32 = 60;
-const MAX_IN_ALL: u32 = 1000;
-/// The same for registrations that nobody vouches for.
-const MAX_ANONYMOUS_PER_ADDRESS: u32 = 5;
-const MAX_ANONYMOUS_IN_ALL: u32 = 100;
-const WINDOW: Duration = Duration::from_hours(1);
+const REGISTER: AttemptLimit = AttemptLimit { group: "register", per_address: 60, in_all: 1000 };
+const REVOKE: AttemptLimit = AttemptLimit { group: "revoke", ..REGISTER };
+/// For registrations that nobody vouches for.
+const REGISTER_ANONYMOUSLY: AttemptLimit =
+    AttemptLimit { group: "register_anonymously", per_address: 5, in_all: 100 };
 /// How long a token is valid. There are no refresh tokens: a client presents a new assertion.
 pub const TOKEN_LIFETIME: Duration = Duration::from_hours(1);
 /// Valid keys of one user; with one more the oldest is revoked.
@@ -128,7 +127,7 @@ impl Registrations {
         assertion: &str,
         expected: &Expected<'_>,
     ) -> Result<Registered, RegistrationError> {
-        self.count(address, "register", MAX_PER_ADDRESS, MAX_IN_ALL).await?;
+        self.count(address, REGISTER).await?;
         let identity = self.verify(assertion, expected).await?;
         self.create_key(&identity, None, None).await
     }
@@ -142,7 +141,7 @@ impl Registrations {
         asked_scopes: Option<&str>,
         expected: &Expected<'_>,
     ) -> Result<Registered, RegistrationError> {
-        self.count(address, "register", MAX_PER_ADDRESS, MAX_IN_ALL).await?;
+        self.count(address, REGISTER).await?;
         let now = crate::time::now();
         let identity = self.verifier.verify(assertion, expected, now / 1000).await?;
         if client.is_some_and(|client| client.id != identity.client_id) {
@@ -160,7 +159,7 @@ impl Registrations {
     /// A key that nobody vouches for, in a team of its own with the operator's small plan.
     pub async fn register_anonymously(&self, address: IpAddr) -> Result<Registered, RegistrationError> {
         let plan = self.anonymous_plan.as_ref().ok_or(RegistrationError::NotOffered)?;
-        self.count(address, "register_anonymously", MAX_ANONYMOUS_PER_ADDRESS, MAX_ANONYMOUS_IN_ALL).await?;
+        self.count(address, REGISTER_ANONYMOUSLY).await?;
         let user = Uuid::new_v4();
         let team = NewTeam {
             id: user,
@@ -184,7 +183,7 @@ impl Registrations {
         logout_token: &str,
         expected: &Expected<'_>,
     ) -> Result<u64, RegistrationError> {
-        self.count(address, "revoke", MAX_PER_ADDRESS, MAX_IN_ALL).await?;
+        self.count(address, REVOKE).await?;
         let now = crate::time::now() / 1000;
         let (issuer, subject) = self.verifier.verify_logout(logout_token, expected, now).await?;
         let revoked = self.store.revoke_user(&user_hash(&issuer, &subject)).await?;
@@ -194,7 +193,7 @@ impl Registrations {
 
     /// Revokes one token by itself. Unknown tokens are not an error (RFC 7009): they do not work either.
     pub async fn revoke_token(&self, address: IpAddr, token: &str) -> Result<(), RegistrationError> {
-        self.count(address, "revoke", MAX_PER_ADDRESS, MAX_IN_ALL).await?;
+        self.count(address, REVOKE).await?;
         if let Some((key, team)) = self.store.key_by_hash(&keys::hash(token)).await? {
             self.store.revoke_key(team.id, key.id).await?;
             self.callers.forget();
@@ -258,21 +257,11 @@ impl Registrations {
     }
 
     /// Counts an attempt; an error when there were too many in this hour.
-    async fn count(
-        &self,
-        address: IpAddr,
-        group: &str,
-        per_address: u32,
-        in_all: u32,
-    ) -> Result<(), RegistrationError> {
-        let own = uuid_from(&hash(&["address", &address.to_string()]));
-        for (who, limit) in [(own, per_address), (Uuid::nil(), in_all)] {
-            let taken = self.store.take_rate(who, group, limit, WINDOW, 1).await?;
-            if taken.granted == 0 {
-                return Err(RegistrationError::RateLimited { retry_after: taken.resets_in });
-            }
+    async fn count(&self, address: IpAddr, limit: AttemptLimit) -> Result<(), RegistrationError> {
+        match limit.count(self.store.as_ref(), address).await? {
+            Some(retry_after) => Err(RegistrationError::RateLimited { retry_after }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -1,19 +1,22 @@
 //! Opens what capabilities work with, from the settings: the same for servers and for commands without one.
 
 use crate::data_dir;
-use crate::settings::{CodeSettings, Settings};
+use crate::settings::{CodeSettings, DashboardFiles, Settings};
 use anyhow::{Context, Result};
+use engine::authorization::Authorizations;
 use engine::cpu_pool::CpuPool;
 use engine::files::Files;
 use engine::interact::{Recordings, SessionCode, SessionCodeSettings, Sessions};
+use engine::keyless::Keyless;
 use engine::models::Models;
 use engine::page_memory::PageMemory;
 use engine::parse::{FileParser, IncomingFiles};
 use engine::records::RecordWriter;
+use engine::registration::{RegistrationSettings, Registrations};
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::feed::LocalIndex;
-use engine::{Limiter, Services};
+use engine::{Callers, Limiter, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::Store;
@@ -84,4 +87,41 @@ fn session_code_settings(settings: &Settings) -> Result<SessionCodeSettings> {
     let CodeSettings { lock_in, user, runtimes } = settings.code.clone();
     let program = std::env::current_exe().context("cannot find the program that is running")?;
     Ok(SessionCodeSettings { lock_in, user, runtimes, program })
+}
+
+/// Registration of agents by the issuers that the operator trusts.
+pub fn open_registrations(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    callers: &Arc<Callers>,
+    services: &Services,
+) -> Registrations {
+    let allowed = RegistrationSettings {
+        trusted: settings.trust.clone(),
+        anonymous_plan: settings.anonymous_registration.clone(),
+        plan: settings.plan.clone(),
+    };
+    Registrations::new(store.clone(), callers.clone(), services.fetcher.clone(), allowed)
+}
+
+/// Applications that people allow in the dashboard; without keys or without a dashboard there is nothing to allow.
+pub fn open_authorizations(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    callers: &Arc<Callers>,
+    services: &Services,
+) -> Option<Authorizations> {
+    let offered = settings.oauth && settings.auth && !matches!(settings.dashboard, DashboardFiles::Off);
+    offered.then(|| Authorizations::new(store.clone(), callers.clone(), services.fetcher.clone()))
+}
+
+/// Use without a key, where the operator allows it. With authentication off everybody may do everything.
+pub async fn open_keyless(settings: &Settings, store: &Arc<dyn Store>) -> Result<Option<Keyless>> {
+    match &settings.keyless {
+        Some(allowed) if settings.auth => {
+            let opened = Keyless::open(store.clone(), settings.plans.clone(), allowed).await;
+            Ok(Some(opened.context("could not create the team of callers without a key")?))
+        }
+        _ => Ok(None),
+    }
 }

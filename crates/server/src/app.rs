@@ -2,8 +2,10 @@
 
 use dashboard::Dashboard;
 use engine::agent::Agents;
+use engine::authorization::Authorizations;
 use engine::crawl::Crawler;
 use engine::interact::Sessions;
+use engine::keyless::Keyless;
 use engine::map::Mapper;
 use engine::monitor::Monitors;
 use engine::parse::FileParser;
@@ -88,6 +90,10 @@ pub struct AppParts {
     pub sessions: Arc<Sessions>,
     pub monitors: Monitors,
     pub registrations: Registrations,
+    /// None: every request needs a key.
+    pub keyless: Option<Keyless>,
+    /// None: people cannot allow applications.
+    pub authorizations: Option<Authorizations>,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

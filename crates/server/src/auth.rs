@@ -1,5 +1,7 @@
 //! Authentication, scopes and rate limits of the routes that need a key.
 
+mod keyless;
+
 use crate::app::{App, Cors, Settings};
 use crate::base_url::base_url;
 use crate::error::ApiError;
@@ -9,6 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use engine::keyless::Quota;
 use engine::{Caller, RateGroup};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -31,10 +34,13 @@ pub struct RouteAccess {
 }
 
 pub async fn guard(State(access): State<RouteAccess>, mut request: Request, next: Next) -> Response {
-    match check_access(&access, request.method(), request.headers()).await {
-        Ok(caller) => {
+    let keyless = keyless::caller(&access, &request);
+    let checked = check_access(&access, request.method(), request.headers(), keyless).await;
+    match checked {
+        Ok((caller, quota)) => {
             request.extensions_mut().insert(caller);
-            next.run(request).await
+            let response = next.run(request).await;
+            keyless::with_quota(response, quota)
         }
         Err(error) => error_response(&access.app, error, request.headers()),
     }
@@ -44,8 +50,12 @@ async fn check_access(
     access: &RouteAccess,
     method: &Method,
     headers: &HeaderMap,
-) -> Result<Arc<Caller>, WireError> {
-    let caller = identify(&access.app, method, headers).await?;
+    keyless: Option<Arc<Caller>>,
+) -> Result<(Arc<Caller>, Option<Quota>), WireError> {
+    let caller = match keyless {
+        Some(caller) => caller,
+        None => identify(&access.app, method, headers).await?,
+    };
     if let Some(scope) = access.scope {
         caller.require(scope)?;
     }
@@ -54,7 +64,11 @@ async fn check_access(
         access.app.storage.require_room(access.group)?;
     }
     access.app.services.limiter.admit(&caller, access.group).await?;
-    Ok(caller)
+    let quota = match (&access.app.keyless, caller.keyless) {
+        (Some(keyless), Some(_)) if access.group != RateGroup::Status => Some(keyless.count(&caller).await?),
+        _ => None,
+    };
+    Ok((caller, quota))
 }
 
 /// The caller identified by the `Authorization` header, or by the cookie of a sign-in.

@@ -115,6 +115,6 @@ pub(crate) fn scopes_to_text(scopes: &[String]) -> String {
     serde_json::Value::from(scopes.to_vec()).to_string()
 }
 
-fn parse_scopes(text: &str) -> StoreResult<Vec<String>> {
+pub(crate) fn parse_scopes(text: &str) -> StoreResult<Vec<String>> {
     serde_json::from_str(text).map_err(|error| StoreError::Database(format!("the scopes of a key: {error}")))
 }

@@ -12,6 +12,7 @@
 pub mod activity;
 pub mod admission;
 pub mod agents;
+pub mod authorizations;
 mod batch;
 pub mod browser_sessions;
 pub mod ceilings;
@@ -51,6 +52,7 @@ pub mod work;
 
 pub use activity::ActivityStore;
 pub use agents::RunStore;
+pub use authorizations::AuthorizationStore;
 pub use browser_sessions::BrowserSessionStore;
 pub use ceilings::CeilingStore;
 pub use crawls::CrawlStore;
@@ -107,6 +109,7 @@ pub trait Store:
     + RegistrationStore
     + BrowserSessionStore
     + SignInStore
+    + AuthorizationStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

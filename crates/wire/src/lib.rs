@@ -5,6 +5,7 @@
 
 pub mod admin;
 pub mod agent;
+pub mod authorization;
 pub mod batch;
 pub mod crawl;
 pub mod error;

@@ -17,6 +17,11 @@ pub struct TlsListener {
 
 impl TlsListener {
     pub fn new(listener: TcpListener) -> Self {
+        Self::with_certificate(listener).0
+    }
+
+    /// With its certificate as PEM, for clients that are to trust it.
+    pub fn with_certificate(listener: TcpListener) -> (Self, String) {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
                 .expect("a certificate");
@@ -27,7 +32,7 @@ impl TlsListener {
             .with_no_client_auth()
             .with_single_cert(vec![cert.der().clone()], key)
             .expect("a configuration");
-        Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)) }
+        (Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)) }, cert.pem())
     }
 }
 

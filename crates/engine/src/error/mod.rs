@@ -114,6 +114,9 @@ pub enum Error {
     InsufficientCredits,
     #[error("more than {limit} requests of {group} a minute")]
     RateLimited { group: &'static str, limit: u32, retry_after: u64 },
+    /// An address has used up what it may do without a key on one day.
+    #[error("more than {limit} requests without a key in a day")]
+    KeylessQuota { limit: u32, retry_after: u64 },
     #[error("all {max} of the plan are in use")]
     ConcurrencyLimited { max: u32 },
     #[error("{max} jobs wait already")]

@@ -438,6 +438,10 @@ impl Scraper {
         writing: &PageWork<T>,
     ) -> Result<(Arc<FetchedPage>, bool), Error> {
         plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
+        // Callers without a key are one team, and must not meet in a browser state.
+        if plan.access.profile.is_some() && caller.keyless.is_some() {
+            return Err(Kind::Forbidden.into());
+        }
         let profile = {
             let lease_for = plan.timeout + PROFILE_LEASE_SLACK;
             OpenProfile::open(self.store.clone(), caller.team, plan.access.profile.as_ref(), lease_for)

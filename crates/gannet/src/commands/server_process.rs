@@ -5,7 +5,10 @@ use crate::commands::{agent, doctor, research};
 use crate::data_dir;
 use crate::database::DatabaseLock;
 use crate::first_team::{self, FirstKey};
-use crate::opening::{open_file_parser, open_searcher, open_services, open_sessions};
+use crate::opening::{
+    open_authorizations, open_file_parser, open_keyless, open_registrations, open_searcher, open_services,
+    open_sessions,
+};
 use crate::settings::{DashboardFiles, ProcessRole, Settings};
 use anyhow::{Context, Result};
 use browser::Browsers;
@@ -17,7 +20,6 @@ use engine::map::Mapper;
 use engine::messages::{self, MailService, MessageSender};
 use engine::models::Models;
 use engine::monitor::{MailPolicy, MonitorParts, MonitorTools, MonitorWorker, Monitors};
-use engine::registration::{RegistrationSettings, Registrations};
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::collections::Collections;
@@ -149,6 +151,8 @@ impl ServerProcess {
             collections: Collections::new(&services, local),
             crawler,
             registrations: open_registrations(&settings, &store, &callers, &services),
+            keyless: open_keyless(&settings, &store).await?,
+            authorizations: open_authorizations(&settings, &store, &callers, &services),
             monitors: open_monitors(&settings, &services, links),
             agents,
             scraper,
@@ -228,21 +232,6 @@ fn report(settings: &Arc<Settings>) -> server::Report {
         let settings = settings.clone();
         Box::pin(async move { doctor::parts(&settings).await })
     })
-}
-
-/// Registration of agents by the issuers that the operator trusts.
-fn open_registrations(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    callers: &Arc<Callers>,
-    services: &Services,
-) -> Registrations {
-    let allowed = RegistrationSettings {
-        trusted: settings.trust.clone(),
-        anonymous_plan: settings.anonymous_registration.clone(),
-        plan: settings.plan.clone(),
-    };
-    Registrations::new(store.clone(), callers.clone(), services.fetcher.clone(), allowed)
 }
 
 /// Imports the starter corpus of the research index while the server already accepts requests.

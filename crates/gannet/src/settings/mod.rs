@@ -91,8 +91,12 @@ pub struct Settings {
     pub trust: Vec<identity::TrustedIssuer>,
     /// The plan of agents that register without an assertion; `None`: they may not.
     pub anonymous_registration: Option<String>,
+    /// What callers without a key may do; `None`: nothing.
+    pub keyless: Option<engine::keyless::KeylessSettings>,
     pub auth: bool,
     pub dashboard: DashboardFiles,
+    /// Whether people can allow applications.
+    pub oauth: bool,
     pub public_url: Option<String>,
     pub trusted_proxies: Vec<server::Network>,
     /// 0 = no limit.

@@ -37,7 +37,10 @@ settings! {
     "plan" "GANNET_PLAN" "unlimited": "plan of the first team";
     "auth" "GANNET_AUTH" "on": "off = no API keys are needed; only allowed on a loopback address";
     "anonymous_registration" "GANNET_ANONYMOUS_REGISTRATION" "off": "plan of agents that register themselves without an identity assertion; off = they may not";
+    "keyless" "GANNET_KEYLESS" "off": "plan of callers without a key, who may scrape, search, parse and search papers; off = every request needs a key";
+    "keyless_requests" "GANNET_KEYLESS_REQUESTS" "100": "requests that one address may send in a day without a key";
     "dashboard" "GANNET_DASHBOARD" "on": "on, off, or the folder web of the sources, to read the files of the dashboard from while they are changed";
+    "oauth" "GANNET_OAUTH" "on": "off = people who are signed in to the dashboard cannot allow applications to use the server";
     "public_url" "GANNET_PUBLIC_URL" "": "URL under which callers reach this server, if it is behind a proxy";
     "trusted_proxies" "GANNET_TRUSTED_PROXIES" "": "reverse proxies whose X-Forwarded-Host and -Proto headers are trusted, such as 127.0.0.1,10.1.0.0/16; empty = none";
     "connections_per_address" "GANNET_CONNECTIONS_PER_ADDRESS" "1024": "maximum connections of one client address, except trusted proxies; 0 = no limit";

@@ -6,6 +6,7 @@ use super::{
 };
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use browser::{BrowserUser, Sandbox};
+use engine::keyless::KeylessSettings;
 use engine::{Plan, Plans};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -29,6 +30,10 @@ pub fn parse_settings(
     let plan = values.parse("plan", known_plan)?;
     let anonymous_registration = values
         .parse("anonymous_registration", |text| (text != "off").then(|| known_plan(text)).transpose())?;
+    let keyless_plan =
+        values.parse("keyless", |text| (text != "off").then(|| known_plan(text)).transpose())?;
+    let keyless_requests = values.parse("keyless_requests", |text| between(text, 1..=1_000_000))?;
+    let keyless = keyless_plan.map(|plan| KeylessSettings { plan, requests_per_day: keyless_requests });
     let data_dir = values.parse("data_dir", |text| {
         ensure!(!text.is_empty(), "must not be empty");
         Ok(PathBuf::from(text))
@@ -44,6 +49,7 @@ pub fn parse_settings(
         listen,
         auth,
         dashboard: values.parse("dashboard", dashboard_files)?,
+        oauth: values.parse("oauth", switch)?,
         database_url,
         role,
         database_connections: values.parse("database_connections", |text| between(text, 1..=1000))?,
@@ -57,6 +63,7 @@ pub fn parse_settings(
         previous_secret_keys: values.parse("previous_secret_keys", |text| list(text, secret_key))?,
         plan,
         anonymous_registration,
+        keyless,
         trust,
         plans,
         public_url: values.parse("public_url", public_url)?,

@@ -142,7 +142,8 @@ async fn signature_directory(State(app): State<App>, headers: HeaderMap) -> Resu
     responses((status = 200, body = ResourceMetadata)))]
 async fn resource_metadata(State(app): State<App>, headers: HeaderMap) -> Json<ResourceMetadata> {
     let base = base_url(&app.settings, &headers);
-    let servers = if app.registrations.are_offered() { vec![base.clone()] } else { Vec::new() };
+    let is_server = app.registrations.are_offered() || app.authorizations.is_some();
+    let servers = if is_server { vec![base.clone()] } else { Vec::new() };
     Json(ResourceMetadata {
         resource: format!("{base}/"),
         resource_name: "Gannet",

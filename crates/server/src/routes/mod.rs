@@ -1,6 +1,7 @@
 //! The routes, one file per group, each declared once for both the router and the OpenAPI document.
 
 mod agent;
+mod authorization;
 mod batch;
 mod browser;
 mod crawl;
@@ -14,6 +15,7 @@ mod mcp;
 mod meta;
 mod monitor;
 mod monitor_links;
+mod oauth_error;
 mod parse;
 mod profiles;
 mod registration;
@@ -29,6 +31,7 @@ mod sign_in;
 mod skills;
 mod support;
 mod team;
+mod token;
 mod watch;
 mod webhooks;
 
@@ -58,7 +61,7 @@ pub use self::mcp::RouterApi;
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
-    let pages = meta::documents(&document).merge(registration::pages());
+    let pages = meta::documents(&document).merge(registration::pages()).merge(authorization::pages());
     let pages = pages.merge(skills::routes()).merge(dashboard::routes());
     let v2 = api.merge(pages).with_state(app.clone());
     let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
@@ -119,6 +122,8 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(session_links::routes())
         .merge(replay_links::routes())
         .merge(registration::routes())
+        .merge(token::routes())
+        .merge(authorization::open_routes())
         .merge(sign_in::open_routes())
         .merge(monitor_links::routes())
 }
@@ -155,6 +160,7 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (report::routes(), RateGroup::Status, Some(Scope::Admin)),
         (sign_in::routes(), RateGroup::Status, None),
+        (authorization::routes(), RateGroup::Status, None),
     ]
 }
 

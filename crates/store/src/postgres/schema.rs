@@ -37,6 +37,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 15, name: "registrations", sql: include_str!("migrations/0015_registrations.sql") },
     Migration { version: 16, name: "sign_ins", sql: include_str!("migrations/0016_sign_ins.sql") },
     Migration { version: 17, name: "told_checks", sql: include_str!("migrations/0017_told_checks.sql") },
+    Migration {
+        version: 18,
+        name: "authorizations",
+        sql: include_str!("migrations/0018_authorizations.sql"),
+    },
 ];
 
 /// The version that has the list of keys for secrets.

@@ -11,7 +11,7 @@ SELECT k.id, k.team_id, k.name, k.hint, k.scopes, k.created_at, k.expires_at, k.
        t.name AS team_name, t.plan AS team_plan, t.zero_data_retention AS team_zero_data_retention,
        t.created_at AS team_created_at, s.expires_at AS sign_in_expires_at
 FROM sign_ins s
-JOIN api_keys k ON k.id = s.key_id
+JOIN keys_in_force k ON k.id = s.key_id
 JOIN teams t ON t.id = k.team_id
 WHERE s.hash = $1 AND s.expires_at > gannet_now()
 

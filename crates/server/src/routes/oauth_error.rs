@@ -1,18 +1,37 @@
-//! Errors of registration, in the format of OAuth: `error` is a code, `error_description` says what to mend.
+//! Errors of the routes of OAuth, in its format: `error` is a code, `error_description` says what to mend.
 
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use engine::authorization::AuthorizationError;
 use engine::registration::RegistrationError;
 use serde::Serialize;
 use std::time::Duration;
-use utoipa::ToSchema;
+use utoipa::{IntoResponses, ToSchema};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OAuthErrorBody {
     pub error: &'static str,
     pub error_description: String,
+}
+
+/// The same for every route, in the OpenAPI document.
+#[derive(Debug, IntoResponses)]
+#[expect(dead_code, reason = "describes responses; they are written by `OAuthError`")]
+pub enum OAuthResponses {
+    /// The request is invalid
+    #[response(status = 400)]
+    Invalid(OAuthErrorBody),
+    /// The assertion, the token or the client is refused
+    #[response(status = 401)]
+    Refused(OAuthErrorBody),
+    /// Too many attempts
+    #[response(status = 429)]
+    RateLimited(OAuthErrorBody),
+    /// Keys or the database are not available
+    #[response(status = 500)]
+    Unavailable(OAuthErrorBody),
 }
 
 #[derive(Debug)]
@@ -38,12 +57,12 @@ impl OAuthError {
     }
 
     pub fn unsupported_grant() -> Self {
-        let description = "`grant_type` must be urn:ietf:params:oauth:grant-type:jwt-bearer";
+        let description = "this server has no such grant; its metadata lists those it has";
         Self::new(StatusCode::BAD_REQUEST, "unsupported_grant_type", description)
     }
 
     pub fn no_code_flow() -> Self {
-        let description = "nobody signs in here; trade an identity assertion at the token endpoint";
+        let description = "people cannot allow applications here; use an API key, or an identity assertion";
         Self::new(StatusCode::BAD_REQUEST, "unsupported_response_type", description)
     }
 
@@ -90,6 +109,24 @@ impl From<RegistrationError> for OAuthError {
             _ => None,
         };
         Self { status, code, description, retry_after }
+    }
+}
+
+impl From<AuthorizationError> for OAuthError {
+    fn from(error: AuthorizationError) -> Self {
+        let (status, retry_after) = match &error {
+            AuthorizationError::InvalidClient(_) => (StatusCode::UNAUTHORIZED, None),
+            AuthorizationError::NotByApplications => (StatusCode::FORBIDDEN, None),
+            AuthorizationError::RateLimited { retry_after } => {
+                (StatusCode::TOO_MANY_REQUESTS, Some(*retry_after))
+            }
+            AuthorizationError::Store(_) | AuthorizationError::Randomness => {
+                tracing::error!(%error, "authorization failed");
+                (StatusCode::INTERNAL_SERVER_ERROR, None)
+            }
+            _ => (StatusCode::BAD_REQUEST, None),
+        };
+        Self { status, code: error.code(), description: error.to_string(), retry_after }
     }
 }
 

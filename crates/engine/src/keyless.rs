@@ -1,0 +1,95 @@
+//! Use without a key: some capabilities for callers who are known by their address only, with the rates of a plan and a
+//! number of requests a day for each address. All of them are one team. Off unless the operator names a plan.
+
+use crate::attempts::address_id;
+use crate::callers::Caller;
+use crate::plans::Plans;
+use crate::{Error, from_store};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use store::keys::{NewTeam, Team};
+use store::{Store, StoreResult};
+use uuid::Uuid;
+use wire::Scope;
+
+/// What needs no key. Nothing that goes on after the response, and no code of callers.
+pub const SCOPES: [Scope; 4] = [Scope::Scrape, Scope::Search, Scope::Parse, Scope::Research];
+/// The same in every process, so that of several that create the team at once one succeeds.
+const TEAM: Uuid = Uuid::from_bytes(*b"gannet-keyless-8");
+const TEAM_NAME: &str = "without a key";
+/// A day starts with the first request.
+const DAY: Duration = Duration::from_hours(24);
+const GROUP: &str = "keyless";
+
+/// What the operator allows.
+#[derive(Debug, Clone)]
+pub struct KeylessSettings {
+    pub plan: String,
+    /// Of one address.
+    pub requests_per_day: u32,
+}
+
+/// What an address has left of its day.
+#[derive(Debug, Clone, Copy)]
+pub struct Quota {
+    pub limit: u32,
+    pub remaining: u32,
+    pub resets_in: Duration,
+}
+
+pub struct Keyless {
+    store: Arc<dyn Store>,
+    plans: Plans,
+    team: Team,
+    requests_per_day: u32,
+}
+
+impl std::fmt::Debug for Keyless {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Keyless").field("requests_per_day", &self.requests_per_day).finish_non_exhaustive()
+    }
+}
+
+impl Keyless {
+    /// Creates the team if this is the first time.
+    pub async fn open(store: Arc<dyn Store>, plans: Plans, settings: &KeylessSettings) -> StoreResult<Self> {
+        let plan = settings.plan.clone();
+        let team = match store.team(TEAM).await? {
+            Some(team) => team,
+            None => {
+                let new = NewTeam {
+                    id: TEAM,
+                    name: TEAM_NAME.to_owned(),
+                    plan: plan.clone(),
+                    zero_data_retention: false,
+                };
+                match store.create_team(new).await {
+                    Ok(team) => team,
+                    Err(error) => store.team(TEAM).await?.ok_or(error)?,
+                }
+            }
+        };
+        if team.plan != plan {
+            store.set_plan(TEAM, &plan).await?;
+        }
+        let team = Team { plan, ..team };
+        Ok(Self { store, plans, team, requests_per_day: settings.requests_per_day })
+    }
+
+    /// Whoever asks from this address.
+    pub fn caller(&self, address: IpAddr) -> Caller {
+        Caller::without_key(self.team.clone(), address_id(address), &SCOPES, &self.plans)
+    }
+
+    /// Counts a request; an error when the address has used up its day.
+    pub async fn count(&self, caller: &Caller) -> Result<Quota, Error> {
+        let limit = self.requests_per_day;
+        let taken =
+            self.store.take_rate(caller.counted_as(), GROUP, limit, DAY, 1).await.map_err(from_store)?;
+        if taken.granted == 0 {
+            return Err(Error::KeylessQuota { limit, retry_after: taken.resets_in.as_secs().max(1) });
+        }
+        Ok(Quota { limit, remaining: taken.remaining, resets_in: taken.resets_in })
+    }
+}
