@@ -133,9 +133,8 @@ async fn an_authorization_ends_by_hand_and_with_the_key_of_the_person() {
     post_form(http, "/oauth2/revoke", &[("token", &text(&revoked, "access_token"))]).await;
     expect_refused(&app.refresh(&text(&revoked, "refresh_token")).await, 400, "invalid_grant");
 
-    let created =
-        http.post("/admin/keys", &json!({ "name": "person", "scopes": ["search"], "expiresInDays": 1 }));
-    let created = created.await.unwrap();
+    let body = json!({ "name": "person", "scopes": ["search"], "expiresInDays": 1 });
+    let created = http.post("/admin/keys", &body).await.unwrap();
     let (person, id) = (text(&created, "key"), created.json["data"]["id"].as_str().unwrap().to_owned());
     let traded = app.trade(http, &value(&app.allow(&person).await, "code"), &[]).await;
     assert_eq!(traded.json["scope"], "search", "no more than the person may do");
