@@ -1,6 +1,8 @@
 //! The Model Context Protocol: our own server over HTTP and over standard input and output, with the clients
 //! that people use, beside the official server on the same API.
 
+mod rust_client;
+
 use crate::clients::{node, python, run};
 use crate::scrape::ScrapeFixture;
 use crate::server::{ServerConfig, gannet, wait_for_papers};
