@@ -55,19 +55,15 @@ impl Keyless {
     /// Creates the team if this is the first time.
     pub async fn open(store: Arc<dyn Store>, plans: Plans, settings: &KeylessSettings) -> StoreResult<Self> {
         let plan = settings.plan.clone();
-        let team = match store.team(TEAM).await? {
-            Some(team) => team,
-            None => {
-                let new = NewTeam {
-                    id: TEAM,
-                    name: TEAM_NAME.to_owned(),
-                    plan: plan.clone(),
-                    zero_data_retention: false,
-                };
-                match store.create_team(new).await {
-                    Ok(team) => team,
-                    Err(error) => store.team(TEAM).await?.ok_or(error)?,
-                }
+        let team = if let Some(team) = store.team(TEAM).await? {
+            team
+        } else {
+            let (name, zero_data_retention) = (TEAM_NAME.to_owned(), false);
+            let new = NewTeam { id: TEAM, name, plan: plan.clone(), zero_data_retention };
+            match store.create_team(new).await {
+                Ok(team) => team,
+                // Another process was faster.
+                Err(error) => store.team(TEAM).await?.ok_or(error)?,
             }
         };
         if team.plan != plan {

@@ -168,9 +168,9 @@ impl Command {
             | Self::Batch(_)
             | Self::Map(_)
             | Self::Parse(_)
-            | Self::Extract(_) => false,
+            | Self::Extract(_)
+            | Self::Skills(_) => false,
             Self::Mcp(mcp) => mcp.writes_own_files_only(),
-            Self::Skills(_) => false,
             _ => true,
         }
     }

@@ -13,7 +13,7 @@ use wire::error::CATALOGUE;
 #[derive(Declare)]
 #[openapi(
     info(title = "Gannet", description = "Web data for agents, pipelines and datasets, from your own machine."),
-    components(schemas(wire::ErrorBody, wire::Issue)),
+    components(schemas(wire::ErrorBody, wire::Issue, crate::routes::OAuthErrorBody)),
     security(("key" = [])),
     modifiers(&KeyScheme),
 )]
@@ -85,7 +85,8 @@ fn add_failure_to_success(operation: &mut Operation) {
     let Some(success) = content.schema.take() else { return };
     let failure = Ref::from_schema_name("ErrorBody");
     content.schema = Some(OneOfBuilder::new().item(success).item(failure).into());
-    response.description = "Success; or `success: false` where the host name cannot be resolved".to_owned();
+    response.description =
+        String::from("Success; or `success: false` where the host name cannot be resolved");
 }
 
 fn describe_responses(operation: &mut Operation) {

@@ -86,7 +86,8 @@ async fn call_every_tool(tools: &mut Tools, fixture: &ScrapeFixture, reads_files
     let title = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
     let scraped = tools.call("firecrawl_scrape", json!({ "url": page })).await;
     assert!(scraped["markdown"].as_str().unwrap().contains("firstword"), "{scraped}");
-    let cut = tools.answer("firecrawl_scrape", json!({ "url": page, "maxChars": 200 })).await;
+    let whole = json!({ "url": page, "formats": ["html", "rawHtml", "markdown"], "maxChars": 1000 });
+    let cut = tools.answer("firecrawl_scrape", whole).await;
     let cursor = serde_json::to_value(&cut).unwrap()["_meta"]["gannet/cursor"].clone();
     tools.call("gannet_continue", json!({ "cursor": cursor })).await;
     let data = tools.call("gannet_structured_data", json!({ "url": page, "schema": title })).await;

@@ -107,7 +107,7 @@ fn every_command_calls_mistakes_by_the_same_code() {
         (&["crawl", "ftp://x.example", "--out", &out], "Invalid URL"),
         (&["crawl", "https://example.com", "--out", &out, "--include", "("], "--include"),
         (&["batch", &missing, "--out", &out], "missing.txt"),
-        (&["agent", "what?", "--url", "ftp://x.example"], "--url"),
+        (&["agent", "what?", "--url", "ftp://x.example"], "Invalid URL"),
         (&["scrape", "https://example.com", "--set", "nonsense=1"], "nonsense"),
     ] {
         let (code, text, error) = run(config(&dir).command(arguments));

@@ -96,6 +96,7 @@ impl Action {
 
 /// Which tools an agent may use at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one group of tools")]
 pub(super) struct Toolbox {
     /// Searching and mapping; off in a run that may visit only the URLs of its request.
     pub explore: bool,

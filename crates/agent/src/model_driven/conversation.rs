@@ -176,7 +176,7 @@ fn size(message: &Message) -> usize {
 mod tests {
     use super::*;
 
-    const TOOLS: Toolbox = Toolbox { explore: true, delegate: false, read: true };
+    const TOOLS: Toolbox = Toolbox { explore: true, delegate: false, read: true, browser: false };
 
     fn conversation(context_tokens: u32, tools: bool) -> Conversation {
         let abilities = Abilities { tools, json_schema: true, context_tokens };

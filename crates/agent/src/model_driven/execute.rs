@@ -67,15 +67,15 @@ pub(super) async fn execute(
             Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
         },
         Action::OpenBrowser(arguments) => match agent.open_browser(&arguments.url).await {
-            Ok(view) => view_output("the page in the browser, as data below", true, view, max_characters),
+            Ok(view) => view_output("the page in the browser, as data below", true, &view, max_characters),
             Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
         },
         Action::BrowserCommand(arguments) => match agent.act_in_browser(&arguments.command).await {
             Ok(Acted { view, has_changed: true }) => {
-                view_output("done; the page now, as data below", true, view, max_characters)
+                view_output("done; the page now, as data below", true, &view, max_characters)
             }
             Ok(Acted { view, .. }) => {
-                view_output("done, but the page shows the same, as data below", false, view, max_characters)
+                view_output("done, but the page shows the same, as data below", false, &view, max_characters)
             }
             Err(access_error) => ToolOutput::not_useful(access_error.to_string()),
         },
@@ -176,7 +176,7 @@ async fn page_output(
 }
 
 /// What a browser shows, as data for the model.
-fn view_output(text: &str, useful: bool, view: BrowserView, max_characters: usize) -> ToolOutput {
+fn view_output(text: &str, useful: bool, view: &BrowserView, max_characters: usize) -> ToolOutput {
     let output = ToolOutput { useful, ..ToolOutput::useful(text) };
     output.with(&view.url, cut(&view.text, max_characters))
 }

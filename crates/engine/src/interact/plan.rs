@@ -20,6 +20,7 @@ const MAX_PROMPT_CHARS: usize = 10_000;
 
 /// A session to begin.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the request")]
 pub(super) struct SessionPlan {
     pub(super) ttl: Duration,
     pub(super) activity_ttl: Duration,

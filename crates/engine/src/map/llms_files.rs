@@ -89,6 +89,6 @@ fn links_of(file: &FetchedResponse) -> Option<(Vec<String>, bool)> {
 }
 
 fn is_llms_file(url: &Url) -> bool {
-    let name = url.path().rsplit('/').next().unwrap_or_default();
-    name.starts_with("llms") && name.ends_with(".txt")
+    let name = url.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    name.strip_suffix(".txt").is_some_and(|name| name.starts_with("llms"))
 }

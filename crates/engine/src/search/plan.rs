@@ -29,6 +29,7 @@ const RESULTS_PER_CHARGE: usize = 10;
 
 /// A search to make.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the request")]
 pub struct SearchPlan {
     /// As it was written, for the activity.
     pub query: String,

@@ -80,15 +80,16 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
     // One after the other: each opens the database.
     let stored =
         async { [database(settings).await, secrets::check(settings).await, objects(settings).await] };
+    // On the heap: together they are large.
     let ([database, secrets, objects], sandbox, documents, chromium, code, model, mail, index) = tokio::join!(
-        stored,
-        sandboxed_process(),
-        documents::check(settings),
-        chromium(settings),
-        code::check(settings),
-        model::check(settings),
-        mail::check(settings),
-        index::check(settings),
+        Box::pin(stored),
+        Box::pin(sandboxed_process()),
+        Box::pin(documents::check(settings)),
+        Box::pin(chromium(settings)),
+        Box::pin(code::check(settings)),
+        Box::pin(model::check(settings)),
+        Box::pin(mail::check(settings)),
+        Box::pin(index::check(settings)),
     );
     vec![
         database,
@@ -369,7 +370,7 @@ fn page_memory(settings: &Settings) -> String {
 fn size(bytes: u64) -> String {
     let units = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"), (1, "B")];
     let (unit, name) =
-        units.into_iter().find(|(unit, _)| bytes % unit == 0 && bytes >= *unit).unwrap_or((1, "B"));
+        units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit) && bytes >= *unit).unwrap_or((1, "B"));
     format!("{} {name}", bytes / unit)
 }
 

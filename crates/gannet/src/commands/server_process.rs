@@ -100,10 +100,7 @@ impl ServerProcess {
         let address = listener.unwrap_or(settings.listen);
         let scraper = Arc::new(Scraper::new(&services));
         let browsers = services.browsers.clone();
-        if let Some(browsers) = browsers.clone() {
-            tasks.spawn(async move { browsers.warn_if_unconfined().await });
-        }
-        tasks.spawn(warn_if_unrestricted());
+        start_warnings(browsers.as_ref(), &tasks);
         let slots = WorkSlots::new(settings.workers);
         // Messages are written where nobody asks, so their links are at the address that is configured.
         let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
@@ -263,6 +260,14 @@ fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings 
         cors: settings.cors.clone(),
         body_limit: settings.body_limit,
     }
+}
+
+/// Says what the machine does not confine, once it is known.
+fn start_warnings(browsers: Option<&Browsers>, tasks: &TaskTracker) {
+    if let Some(browsers) = browsers.cloned() {
+        tasks.spawn(async move { browsers.warn_if_unconfined().await });
+    }
+    tasks.spawn(warn_if_unrestricted());
 }
 
 /// Logs which rights cannot be taken away from the processes that parse untrusted files.

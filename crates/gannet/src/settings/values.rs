@@ -30,10 +30,7 @@ pub fn parse_settings(
     let plan = values.parse("plan", known_plan)?;
     let anonymous_registration = values
         .parse("anonymous_registration", |text| (text != "off").then(|| known_plan(text)).transpose())?;
-    let keyless_plan =
-        values.parse("keyless", |text| (text != "off").then(|| known_plan(text)).transpose())?;
-    let keyless_requests = values.parse("keyless_requests", |text| between(text, 1..=1_000_000))?;
-    let keyless = keyless_plan.map(|plan| KeylessSettings { plan, requests_per_day: keyless_requests });
+    let keyless = keyless(&values, known_plan)?;
     let data_dir = values.parse("data_dir", |text| {
         ensure!(!text.is_empty(), "must not be empty");
         Ok(PathBuf::from(text))
@@ -122,6 +119,15 @@ pub fn parse_settings(
         obsolete,
         given,
     })
+}
+
+fn keyless(
+    values: &Values<'_>,
+    known_plan: impl Fn(&str) -> Result<String>,
+) -> Result<Option<KeylessSettings>> {
+    let plan = values.parse("keyless", |text| (text != "off").then(|| known_plan(text)).transpose())?;
+    let requests_per_day = values.parse("keyless_requests", |text| between(text, 1..=1_000_000))?;
+    Ok(plan.map(|plan| KeylessSettings { plan, requests_per_day }))
 }
 
 /// Settings that are right by themselves and wrong together.

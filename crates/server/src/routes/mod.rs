@@ -56,6 +56,7 @@ use utoipa_axum::router::OpenApiRouter;
 use wire::{Kind, Scope};
 
 pub use self::mcp::RouterApi;
+pub(crate) use self::oauth_error::OAuthErrorBody;
 
 /// All routes with their middleware.
 pub fn router(app: &App) -> Router {

@@ -5,8 +5,9 @@ use super::*;
 const SHOP: &str = "https://a.example/feeders";
 
 fn page(rows: &[(&str, u32)], after: &str) -> &'static str {
-    let rows: String =
+    let rows: Vec<String> =
         rows.iter().map(|(name, price)| format!("<tr><td>{name}</td><td>{price}</td></tr>")).collect();
+    let rows = rows.concat();
     let html = format!("<h1>Feeders</h1><table><tr><th>Name</th><th>Price</th></tr>{rows}</table>{after}");
     Box::leak(html.into_boxed_str())
 }
