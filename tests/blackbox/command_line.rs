@@ -169,8 +169,10 @@ fn a_reader_that_leaves_changes_neither_the_work_nor_the_exit_code() {
     let (code, text, _) = run(config.command(&["migrate"]));
     assert!(code == Some(0) && text.contains("nothing to do"), "it was migrated without a reader: {text}");
     // A failure is still one.
-    for arguments in [&["extract", "/no/such/file"][..], &["serve", "--set", "nope=1"]] {
-        assert_eq!(run_without_reader(config.command(arguments), "stderr").0, Some(1), "{arguments:?}");
+    for (arguments, expected) in [(&["extract", "/no/such/file"][..], 1), (&["serve", "--set", "nope=1"], 2)]
+    {
+        let (code, _) = run_without_reader(config.command(arguments), "stderr");
+        assert_eq!(code, Some(expected), "{arguments:?}");
     }
 }
 

@@ -48,7 +48,10 @@ async fn names_are_written_as_the_contract_writes_them() {
     let by_standards = [
         "AgentAuth",
         "AssertionKinds",
+        "AuthorizationRequest",
         "AuthorizationServer",
+        "ClientInformation",
+        "ClientMetadata",
         "GrantedToken",
         "Logout",
         "OAuthErrorBody",

@@ -13,12 +13,12 @@ async fn bad_requests_name_every_bad_field() {
     let (_dir, server) = start_plain().await;
     let http = &server.http;
     let reply = http.post("/admin/keys", &json!({ "name": "", "expiresInDays": 3651 })).await.unwrap();
-    reply.expect_error(400, "Bad Request: name: must have at least 1 characters");
+    reply.expect_error(400, "Bad Request: name: must not be empty");
     assert_eq!(reply.json["code"], "BAD_REQUEST");
     assert_eq!(
         reply.json["details"],
         json!([
-            { "path": ["name"], "message": "must have at least 1 characters", "code": "too_small" },
+            { "path": ["name"], "message": "must not be empty", "code": "too_small" },
             { "path": ["expiresInDays"], "message": "must be at most 3650", "code": "too_big" },
         ])
     );

@@ -9,7 +9,6 @@
 
 mod account;
 mod cdp;
-mod code_cache;
 mod driver_response;
 mod error;
 mod folder;

@@ -2,14 +2,13 @@
 
 use crate::account::{CodeUser, SessionAccount};
 use crate::cdp::{self, OpenCdp};
-use crate::code_cache::NODE_HEAP_OPTION;
 use crate::error::RunnerError;
 use crate::folder::{BrowserCommands, SessionFolder};
 use crate::language::Language;
 use crate::lock_in::{LockIn, policy};
 use crate::output::CodeOutput;
 use crate::repl::{CallEnd, Repl};
-use crate::runtimes::{Runtime, Runtimes};
+use crate::runtimes::{NODE_HEAP_OPTION, Runtime, Runtimes};
 use crate::shell_line::to_shell_line;
 use sandbox::{Account, Program};
 use serde_json::json;

@@ -1,6 +1,10 @@
 //! Finds what runs code on this machine: Node with playwright-core, Python with playwright, bash.
 
-use crate::code_cache::CodeCache;
+mod code_cache;
+
+pub(crate) use self::code_cache::NODE_HEAP_OPTION;
+
+use self::code_cache::CodeCache;
 use crate::error::RunnerError;
 use crate::language::Language;
 use serde::Deserialize;

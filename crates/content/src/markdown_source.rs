@@ -9,7 +9,7 @@ use std::ops::Range;
 /// As much of a body as decides whether it is markdown.
 const MAX_JUDGED_BYTES: usize = 16 << 10;
 /// A text of which more than this share, in percent, is tags is HTML with the label of markdown.
-const MAX_TAG_PERCENT: usize = 25;
+const MAX_TAG_PERCENT: usize = 30;
 const MAX_FRONT_MATTER_BYTES: usize = 16 << 10;
 /// Where the address of a link is looked for, from its end: after it stands a title at most.
 const MAX_LINK_END_BYTES: usize = 10 << 10;

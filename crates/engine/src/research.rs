@@ -247,7 +247,7 @@ fn shortened(raw: &str) -> String {
 fn text(issues: &mut Issues, name: &str, given: Option<&str>) -> String {
     match given.map(str::trim) {
         None => issues.add(name, "required", "invalid_type"),
-        Some("") => issues.add(name, "must have at least 1 characters", "too_small"),
+        Some("") => issues.add(name, "must not be empty", "too_small"),
         Some(text) => issues.length(name, text, &(1..=MAX_TEXT_CHARS)),
     }
     given.unwrap_or_default().to_owned()

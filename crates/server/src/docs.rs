@@ -13,7 +13,7 @@ use wire::error::CATALOGUE;
 #[derive(Declare)]
 #[openapi(
     info(title = "Gannet", description = "Web data for agents, pipelines and datasets, from your own machine."),
-    components(schemas(wire::ErrorBody, wire::Issue, crate::routes::OAuthErrorBody)),
+    components(schemas(wire::ErrorBody, wire::Issue, crate::oauth_error::OAuthErrorBody)),
     security(("key" = [])),
     modifiers(&KeyScheme),
 )]

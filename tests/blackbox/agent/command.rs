@@ -59,9 +59,9 @@ fn invalid_arguments_are_refused() {
         (vec!["agent", "x", "--schema", "broken.json"], "broken.json"),
         (vec!["agent", "x", "--schema", "wrong.json"], "Invalid JSON schema"),
         (vec!["agent", "x", "--schema", "nowhere.json"], "nowhere.json"),
-        (vec!["agent", ""], "prompt"),
+        (vec!["agent", ""], "PROMPT"),
         (vec!["agent", "x", "--url", "ftp://a.test/"], "Invalid URL"),
-        (vec!["agent", "x", "--max-credits", "0"], "maxCredits"),
+        (vec!["agent", "x", "--max-credits", "0"], "--max-credits"),
     ] {
         let mut asks = command(&dir);
         asks.args(&arguments);

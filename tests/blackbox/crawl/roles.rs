@@ -45,7 +45,7 @@ async fn on_sqlite_one_process_does_everything() {
     for role in ["api", "worker"] {
         let (code, _, printed) =
             run(config(&dir).command(&["serve", "--role", role, "--listen", "127.0.0.1:0"]));
-        assert_eq!(code, Some(1), "{printed}");
+        assert_eq!(code, Some(2), "{printed}");
         assert!(printed.contains("PostgreSQL"), "{printed}");
     }
 }

@@ -45,8 +45,11 @@ const link = (client_id, state, more = {}) => {
 };
 const has = (tab, text) => tab.getByText(text).first().waitFor();
 const press = (tab, name) => tab.getByRole('button', { name, exact: true }).click();
-const answered = (state) =>
-  eventually('the application is answered', () => answers.find((one) => one.get('state') === state));
+const answered = async (state) => {
+  // The browser has arrived, not only its request.
+  await who.tab.waitForURL((url) => url.searchParams.get('state') === state);
+  return eventually('the application is answered', () => answers.find((one) => one.get('state') === state));
+};
 
 const client = await register(HOSTILE);
 const who = await person(browser, server, { signedIn: false });

@@ -3,13 +3,13 @@
 
 use super::order::{Follow, Order, SitemapUse, host_of};
 use crate::Error;
+use crate::error::bad_pattern;
 use crate::hashed_keys::{entry_key, lists_key, written_key};
 use crate::models::Models;
 use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::scrape::{ScrapePlan, derived};
 use crate::webhooks::{self, Webhook};
 use net::{CredentialScope, EgressAllow, Purpose};
-use sites::scope::PatternError;
 use sites::{PageUrl, Scope};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -345,17 +345,6 @@ fn delay(asked: Option<f64>, issues: &mut Issues) -> Option<Duration> {
     let seconds = asked?;
     issues.range("delay", seconds, &(0.0..=MAX_DELAY_SECONDS));
     Duration::try_from_secs_f64(seconds).ok().filter(|gap| !gap.is_zero())
-}
-
-/// Reports a regex that cannot be used, with its place in the request.
-pub fn bad_pattern(bad: &PatternError) -> Issue {
-    let (list, index) = match bad {
-        PatternError::One { list, index, .. } => (list, Some(*index)),
-        PatternError::All { list, .. } => (list, None),
-    };
-    let list = PathPart::Key(list.to_string());
-    let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();
-    Issue::new(path, &bad.reason(), "invalid_value")
 }
 
 #[cfg(test)]

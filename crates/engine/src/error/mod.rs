@@ -18,13 +18,14 @@ use model::chat::structured::StructuredError;
 use net::{EgressError, FetchError, Phase};
 use page_data::injection::Sign;
 use serde_json::Value;
+use sites::scope::PatternError;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use store::StoreError;
 use store::idempotency::UsedKey;
 use uuid::Uuid;
-use wire::{Issue, Kind};
+use wire::{Issue, Kind, PathPart};
 
 /// The phase that a timeout names when it happens while a page is parsed or written.
 pub(crate) const READING: &str = "reading the page";
@@ -419,6 +420,17 @@ impl From<OutOfBudget> for Error {
             OutOfBudget::Stopped => Self::Cancelled,
         }
     }
+}
+
+/// Reports a regex that cannot be used, with its place in the request.
+pub(crate) fn bad_pattern(bad: &PatternError) -> Issue {
+    let (list, index) = match bad {
+        PatternError::One { list, index, .. } => (list, Some(*index)),
+        PatternError::All { list, .. } => (list, None),
+    };
+    let list = PathPart::Key(list.to_string());
+    let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();
+    Issue::new(path, &bad.reason(), "invalid_value")
 }
 
 #[cfg(test)]

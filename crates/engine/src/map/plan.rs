@@ -2,9 +2,10 @@
 
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
+use crate::error::bad_pattern;
 use crate::scrape::plan::{NamedPage, PageLocale};
 use net::Credentials;
-use sites::scope::{PatternError, ScopeRules};
+use sites::scope::ScopeRules;
 use sites::{PageUrl, Scope, UrlEquivalence};
 use std::time::Duration;
 use wire::map::MapRequest;
@@ -87,7 +88,7 @@ impl MapPlan {
             allow_subdomains: asked.include_subdomains.unwrap_or(true),
             ..ScopeRules::default()
         };
-        let scope = Scope::new(&start, &rules).map_err(|bad| bad_pattern(&bad))?;
+        let scope = Scope::new(&start, &rules).map_err(|bad| Error::invalid(&[bad_pattern(&bad)]))?;
         let locale = crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
         let hosts = crate::host_rules::resolve(asked.threat_protection.as_ref(), &mut issues);
         issues.finish()?;
@@ -107,9 +108,4 @@ impl MapPlan {
             audit,
         })
     }
-}
-
-/// A regex that cannot be used, at the field it stands in.
-fn bad_pattern(bad: &PatternError) -> Error {
-    Error::invalid(&[crate::crawl::plan::bad_pattern(bad)])
 }

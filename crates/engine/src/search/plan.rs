@@ -55,7 +55,7 @@ impl SearchPlan {
         let query = asked.query.clone().unwrap_or_default();
         match (&asked.query, query.trim().is_empty()) {
             (None, _) => issues.add("query", "required", "invalid_type"),
-            (Some(_), true) => issues.add("query", "must have at least 1 characters", "too_small"),
+            (Some(_), true) => issues.add("query", "must not be empty", "too_small"),
             (Some(_), false) => issues.length("query", &query, &(1..=MAX_QUERY_CHARS)),
         }
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);

@@ -2,13 +2,13 @@
 //! people to `/oauth2/authorize`, which leads to a view of the dashboard, and that view shows what is asked for and sends
 //! back what the person decided.
 
-use super::oauth_error::{OAuthError, OAuthResponses};
 use super::token::{MAX_BODY_BYTES, private};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::{ClientAddress, base_url};
 use crate::body::{JsonBody, QueryString, read_body};
 use crate::error::ApiError;
+use crate::oauth_error::{OAuthError, OAuthResponses};
 use axum::body::Body;
 use axum::extract::{Extension, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY};

@@ -15,7 +15,6 @@ mod mcp;
 mod meta;
 mod monitor;
 mod monitor_links;
-mod oauth_error;
 mod parse;
 mod profiles;
 mod registration;
@@ -56,7 +55,6 @@ use utoipa_axum::router::OpenApiRouter;
 use wire::{Kind, Scope};
 
 pub use self::mcp::RouterApi;
-pub(crate) use self::oauth_error::OAuthErrorBody;
 
 /// All routes with their middleware.
 pub fn router(app: &App) -> Router {

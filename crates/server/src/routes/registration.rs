@@ -3,11 +3,11 @@
 
 mod documents;
 
-use super::oauth_error::{OAuthError, OAuthResponses};
 use super::token::{MAX_BODY_BYTES, form_or_json, private};
 use crate::app::App;
 use crate::base_url::{ClientAddress, base_url};
 use crate::body::read_body;
+use crate::oauth_error::{OAuthError, OAuthResponses};
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};

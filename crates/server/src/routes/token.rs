@@ -1,10 +1,10 @@
 //! The token endpoint of OAuth: codes that people's browsers brought, refresh tokens and identity assertions are traded
 //! for tokens, which are keys that expire. And their revocation.
 
-use super::oauth_error::{OAuthError, OAuthResponses};
 use crate::app::App;
 use crate::base_url::{ClientAddress, base_url};
 use crate::body::read_body;
+use crate::oauth_error::{OAuthError, OAuthResponses};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};

@@ -45,7 +45,8 @@ async fn a_browser_is_offered_only_where_there_is_one_and_opens_known_addresses_
     };
     let with = play_on(clicking(), &wants_title(), ScriptedChat::new(lines()), 0).await;
     assert_eq!(offered(&with), 3);
-    assert!(!with.journal.tools().contains(&"open_browser".to_owned()), "{:?}", with.journal.tools());
+    // The two calls were refused before they began; what follows is done without the model.
+    assert_eq!(with.journal.tools()[0], "finish");
     let without = play(&wants_title(), lines()).await;
     assert_eq!(offered(&without), 0);
 }

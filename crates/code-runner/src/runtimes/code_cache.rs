@@ -1,13 +1,13 @@
 //! Compiled code of Playwright, written once by a process of ours. Processes of users' code only read it.
 
-use crate::runtimes::{Runtime, ask};
+use super::{Runtime, ask};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use tempfile::TempDir;
 
 const WRITER: &str =
-    concat!(include_str!("drivers/load_playwright.js"), include_str!("drivers/write_cache.js"));
+    concat!(include_str!("../drivers/load_playwright.js"), include_str!("../drivers/write_cache.js"));
 /// The heap of Node, below the limit of memory so that the error is one that Node explains. Compiled code is good for a
 /// process with the same options.
 pub(crate) const NODE_HEAP_OPTION: &str = "--max-old-space-size=768";
