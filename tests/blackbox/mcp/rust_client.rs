@@ -161,7 +161,8 @@ async fn every_tool_is_listed_and_called_over_both_transports() {
         let listed: BTreeSet<String> = listed.into_iter().map(|tool| tool.name.into_owned()).collect();
         assert!(listed.len() > 30 && listed.contains("firecrawl_parse") == reads_files, "{listed:?}");
         call_every_tool(&mut tools, &fixture, reads_files).await;
-        assert_eq!(tools.called, listed, "every tool was called");
+        // Tools that are no longer offered still work.
+        assert!(tools.called.is_superset(&listed), "every tool was called: {:?}", tools.called);
         tools.client.cancel().await.expect("it ends");
     }
 }
