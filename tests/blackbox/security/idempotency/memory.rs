@@ -91,5 +91,5 @@ async fn doctor_reports_the_memory_limit() {
     let dir = TempDir::new();
     let (_, text, _) = crate::server::run(config(&dir).set("page_memory", "1GB").command(&["doctor"]));
     let line = text.lines().find(|line| line.contains("memory of pages")).unwrap_or_else(|| panic!("{text}"));
-    assert!(line.contains("pages at once") && line.contains("larger than 1 MiB"), "{line}");
+    assert!(line.contains("pages at once") && line.contains("larger than 1 MB"), "{line}");
 }
