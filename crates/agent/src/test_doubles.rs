@@ -92,7 +92,7 @@ impl BrowserPage for FakeBrowserPage {
         self.session
     }
 
-    async fn look(&self) -> Result<BrowserView, WebError> {
+    async fn view(&self) -> Result<BrowserView, WebError> {
         let page = agent_page(&self.url, self.html());
         let elements = crate::controls::find_controls(&page.page).into_iter().enumerate();
         let elements = elements.map(|(number, control)| (format!("@e{number}"), control.label)).collect();
@@ -107,7 +107,7 @@ impl BrowserPage for FakeBrowserPage {
         Ok(())
     }
 
-    async fn read(&self) -> Result<AgentPage, WebError> {
+    async fn read_page(&self) -> Result<AgentPage, WebError> {
         Ok(agent_page(&self.url, self.html()))
     }
 

@@ -139,12 +139,12 @@ pub trait BrowserPage: Send + Sync + std::fmt::Debug {
     /// The id of the session.
     fn session(&self) -> Uuid;
     /// What the page shows now.
-    async fn look(&self) -> Result<BrowserView, WebError>;
+    async fn view(&self) -> Result<BrowserView, WebError>;
     /// Carries out one command (`click @e3`). Only those that act on the page are allowed, and only words of the
     /// request are typed.
     async fn act(&self, command: &str) -> Result<(), WebError>;
     /// The page as it is now, parsed.
-    async fn read(&self) -> Result<AgentPage, WebError>;
+    async fn read_page(&self) -> Result<AgentPage, WebError>;
     /// Ends the session.
     async fn close(&self);
 }

@@ -44,11 +44,11 @@ impl Agent<'_> {
         };
         let session = page.session();
         self.record_event(AgentEvent::BrowserStarted { session }).await;
-        let looked = page.look().await;
+        let viewed = page.view().await;
         let open = OpenBrowser { page, began: Instant::now(), commands: 0, shown: String::new() };
         let mut browser = self.browser.lock().await;
         let open = browser.insert(open);
-        match looked {
+        match viewed {
             Ok(view) => {
                 open.shown.clone_from(&view.text);
                 let output =
@@ -83,7 +83,7 @@ impl Agent<'_> {
         open.commands += 1;
         let call = self.begin_call("browser_command", json!({ "command": shown(command) })).await;
         let acted = match open.page.act(command).await {
-            Ok(()) => open.page.look().await,
+            Ok(()) => open.page.view().await,
             Err(error) => Err(error),
         };
         match acted {
@@ -105,7 +105,7 @@ impl Agent<'_> {
         let browser = self.browser.lock().await;
         let open = browser.as_ref().ok_or(AccessError::NoBrowser)?;
         let call = self.begin_call("read_browser", json!({})).await;
-        let read = match open.page.read().await {
+        let read = match open.page.read_page().await {
             Ok(seen) => self.run.add_browser_page(seen).await,
             Err(error) => Err(error.into()),
         };

@@ -36,12 +36,12 @@ const LOADING_ACTIONS: &[&str] =
 const MAX_WAIT_MS: u64 = 10_000;
 /// The longest part of a page that is shown.
 const MAX_VIEW_BYTES: usize = 24_000;
-const LOOK_TIMEOUT: Duration = Duration::from_secs(15);
+const VIEW_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a page may take until the first change, how long it must be quiet afterwards, and both together.
 const FIRST_CHANGE: Duration = Duration::from_secs(2);
 const FIRST_CHANGE_OF_OTHERS: Duration = Duration::from_millis(300);
 const QUIET: Duration = Duration::from_millis(400);
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(8);
+const QUIET_TIMEOUT: Duration = Duration::from_secs(8);
 const POLL_PAUSE: Duration = Duration::from_millis(100);
 /// Differs whenever a user would see something else, and all the time while the page loads.
 const STATE: &str = "[document.URL, document.getElementsByTagName('*').length, (document.body?.innerText ?? '').length, \
@@ -80,13 +80,13 @@ impl RestrictedBrowser {
     /// Goes to an address that was checked.
     pub async fn open(&self, url: &str) -> Result<(), String> {
         self.command(&["open".to_owned(), url.to_owned()]).await?;
-        self.settle("", FIRST_CHANGE_OF_OTHERS).await;
+        self.wait_until_quiet("", FIRST_CHANGE_OF_OTHERS).await;
         Ok(())
     }
 
     /// What the page shows now.
-    pub async fn look(&self) -> Result<PageView, String> {
-        let (page, snapshot) = look_at_page(&self.commander, Instant::now() + LOOK_TIMEOUT).await?;
+    pub async fn view(&self) -> Result<PageView, String> {
+        let (page, snapshot) = look_at_page(&self.commander, Instant::now() + VIEW_TIMEOUT).await?;
         let elements = snapshot.items.iter().map(|(number, node)| PageElement {
             reference: format!("@e{number}"),
             name: super::one_line(&node.name),
@@ -109,14 +109,14 @@ impl RestrictedBrowser {
         let before = self.state().await.unwrap_or_default();
         self.command(&command).await?;
         let is_loading = command.first().is_some_and(|name| LOADING_ACTIONS.contains(&name.as_str()));
-        self.settle(&before, if is_loading { FIRST_CHANGE } else { FIRST_CHANGE_OF_OTHERS }).await;
+        self.wait_until_quiet(&before, if is_loading { FIRST_CHANGE } else { FIRST_CHANGE_OF_OTHERS }).await;
         Ok(())
     }
 
     /// Evaluates a script of ours, apart from those of the page.
     pub async fn evaluate(&self, expression: &str) -> Result<Value, String> {
         let evaluated = async {
-            let page = self.commander.page(Instant::now() + LOOK_TIMEOUT).await?;
+            let page = self.commander.page(Instant::now() + VIEW_TIMEOUT).await?;
             let world = page.world(&page.target).await?;
             page.evaluate(&world, expression).await
         };
@@ -132,8 +132,9 @@ impl RestrictedBrowser {
         self.evaluate(STATE).await.ok()?.as_str().map(str::to_owned)
     }
 
-    async fn settle(&self, before: &str, first_change: Duration) {
-        let end = Instant::now() + SETTLE_TIMEOUT;
+    /// Waits for the first change and until nothing changes any more, within limits.
+    async fn wait_until_quiet(&self, before: &str, first_change: Duration) {
+        let end = Instant::now() + QUIET_TIMEOUT;
         let (mut last, mut since, mut has_changed) = (before.to_owned(), Instant::now(), false);
         while Instant::now() < end {
             tokio::time::sleep(POLL_PAUSE).await;

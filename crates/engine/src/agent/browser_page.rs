@@ -33,7 +33,7 @@ impl std::fmt::Debug for RunPage {
 
 /// The value of [`browser::document_script`].
 #[derive(Deserialize)]
-struct Document {
+struct ShownDocument {
     url: String,
     html: String,
 }
@@ -69,8 +69,8 @@ impl BrowserPage for RunPage {
         self.browser.id()
     }
 
-    async fn look(&self) -> Result<BrowserView, WebError> {
-        let view = self.browser.commands.look().await.map_err(failed)?;
+    async fn view(&self) -> Result<BrowserView, WebError> {
+        let view = self.browser.commands.view().await.map_err(failed)?;
         self.check_place(&view.url)?;
         let elements = view.elements.into_iter().map(|element| (element.reference, element.name)).collect();
         Ok(BrowserView { url: view.url, text: view.text, elements })
@@ -81,10 +81,10 @@ impl BrowserPage for RunPage {
         self.browser.commands.act(command).await.map_err(failed)
     }
 
-    async fn read(&self) -> Result<AgentPage, WebError> {
+    async fn read_page(&self) -> Result<AgentPage, WebError> {
         self.browser.touch();
         let value = self.browser.commands.evaluate(&browser::document_script()).await.map_err(failed)?;
-        let Document { url, html } =
+        let ShownDocument { url, html } =
             serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
         let url = self.check_place(&url)?;
         self.job.run(move || parse(&url, &html)).await.map_err(|error| web_error(&error))
