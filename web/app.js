@@ -11,9 +11,11 @@ import {
   render,
   route,
   session,
+  shared,
   toast,
   toasts,
   useEffect,
+  useMemo,
   useState,
 } from './core.js';
 import { Button, Icon, Loading, Page, Problem } from './ui.js';
@@ -36,21 +38,38 @@ const VIEWS = [
   ['docs', 'API reference', 'docs'],
 ];
 
-function useView(name) {
-  const [view, setView] = useState({});
+/// Each view that was asked for: a promise of its component, which holds the component once it is there.
+const loaded = new Map();
+
+/// Loads the file of a view, once. One that could not be read is asked for again the next time.
+function loadView(name) {
   const known = ['authorize', 'signin'].includes(name) || VIEWS.some(([key]) => key === name);
+  if (!known) return Object.assign(Promise.resolve(), { missing: true });
+  if (!loaded.has(name)) {
+    const file = import(`./views/${name}.js`).then((module) => {
+      file.component = module.default;
+    });
+    file.catch(() => loaded.delete(name));
+    loaded.set(name, file);
+  }
+  return loaded.get(name);
+}
+
+function useView(name) {
+  const file = useMemo(() => loadView(name), [name]);
+  const [state, setState] = useState({});
   useEffect(() => {
     let current = true;
-    if (!known) return setView({ name, missing: true });
-    import(`./views/${name}.js`).then(
-      (module) => current && setView({ name, component: module.default }),
-      (error) => current && setView({ name, error }),
+    file.then(
+      () => current && setState({ file }),
+      (error) => current && setState({ file, error }),
     );
     return () => {
       current = false;
     };
-  }, [name]);
-  return view.name === name ? view : {};
+  }, [file]);
+  const { missing, component } = file;
+  return { missing, component, error: state.file === file ? state.error : undefined };
 }
 
 function View({ name, args, query }) {
@@ -142,10 +161,7 @@ function Notices() {
 
 function App() {
   const who = session.use();
-  const [error, setError] = useState(null);
-  useEffect(() => {
-    start().catch(setError);
-  }, []);
+  const error = failure.use();
   if (error)
     return html`<${Notices} /><main class="alone"><${Problem} error=${error}
       retry=${() => location.reload()} /></main>`;
@@ -153,6 +169,9 @@ function App() {
   return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${Brand} />
     <${View} name="signin" args=${[]} query=${{}} /></main>`}`;
 }
+
+/// Why it could not be found out who is signed in.
+const failure = shared(null);
 
 /// Trades a link that works once, if that is how the page was opened, and finds out who is signed in.
 async function start() {
@@ -176,6 +195,9 @@ async function start() {
 }
 
 if (location.hash === '') go('home', [], {}, { replace: true });
+// Both are asked for before anything is drawn: neither waits for the other, nor for a frame.
+start().catch(failure.set);
+loadView(route.get().view);
 const root = document.getElementById('app');
 root.replaceChildren();
 render(html`<${App} />`, root);

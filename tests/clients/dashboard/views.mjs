@@ -166,10 +166,18 @@ await Promise.all(
     ({ request }) => request.url.startsWith('http') && requests.add(request.url),
   );
   protocol.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
-  const started = Date.now();
+  // By the page's own clock, from the start of the navigation: the test's clock has Playwright's rounds in it too.
+  await who.tab.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      const there = [...document.querySelectorAll('h2')].some((heading) => heading.textContent === 'First steps');
+      if (!there) return;
+      window.usableAfter = performance.now();
+      observer.disconnect();
+    }).observe(document, { childList: true, subtree: true });
+  });
   await who.go('#/home');
   await who.tab.getByRole('heading', { name: 'First steps' }).waitFor();
-  const took = Date.now() - started;
+  const took = Math.round(await who.tab.evaluate(() => window.usableAfter));
   await settled(who.tab);
   console.log(`first view: ${bytes} bytes, ${requests.size} requests, usable after ${took} ms`);
   if (bytes > 60_000) faults.push(`the first view has ${bytes} bytes`);
