@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::io::{self, Read};
-use zstd::bulk::Compressor;
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::get_frame_content_size;
 
 /// Fast rather than small: pages shrink to a quarter at any level, and every scrape pays for this.
 const COMPRESSION_LEVEL: i32 = -1;
@@ -10,6 +11,7 @@ const COMPRESSION_LEVEL: i32 = -1;
 thread_local! {
     /// Its tables are large and would be made and cleared anew for every page.
     static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
 /// Compresses what goes into the store.
@@ -23,13 +25,19 @@ pub fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
 /// The reverse of [`pack`], bounded by what we ever put in.
 pub fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let most = store::scrapes::MAX_SCRAPE_BYTES;
-    let mut plain = Vec::new();
-    zstd::stream::Decoder::new(bytes)?.take(most as u64 + 1).read_to_end(&mut plain)?;
     // Half a document would be read as a broken one.
-    if plain.len() > most {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "larger than anything that is kept"));
-    }
-    Ok(plain)
+    let too_large = || io::Error::new(io::ErrorKind::InvalidData, "larger than anything that is kept");
+    // What `pack` makes says how long it is.
+    let Ok(Some(length)) = get_frame_content_size(bytes) else {
+        let mut plain = Vec::new();
+        zstd::stream::Decoder::new(bytes)?.take(most as u64 + 1).read_to_end(&mut plain)?;
+        return if plain.len() > most { Err(too_large()) } else { Ok(plain) };
+    };
+    let length = usize::try_from(length).ok().filter(|length| *length <= most).ok_or_else(too_large)?;
+    UNPACKER.with_borrow_mut(|unpacker| match unpacker {
+        Some(unpacker) => unpacker.decompress(bytes, length),
+        None => unpacker.insert(Decompressor::new()?).decompress(bytes, length),
+    })
 }
 
 #[cfg(test)]
@@ -44,6 +52,11 @@ mod tests {
             assert_eq!(unpack(&packed).unwrap(), text.as_bytes());
         }
         assert!(unpack(b"no such thing").is_err());
+        assert!(unpack(&[]).is_err());
+        let packed = pack(&[7; 1000]).unwrap();
+        assert!(unpack(&packed[..packed.len() - 1]).is_err(), "cut off");
+        let of_unknown_length = zstd::stream::encode_all(&b"gannets"[..], 1).unwrap();
+        assert_eq!(unpack(&of_unknown_length).unwrap(), b"gannets");
         let too_much = vec![0; store::scrapes::MAX_SCRAPE_BYTES + 1];
         assert!(unpack(&pack(&too_much).unwrap()).is_err(), "never cut in silence");
     }

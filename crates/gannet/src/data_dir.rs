@@ -40,6 +40,12 @@ pub fn local_index(settings: &Settings) -> Arc<LocalIndex> {
     Arc::new(LocalIndex::at(search_index_folder(settings), settings.search_index_limit))
 }
 
+/// The same, for a command that takes in many pages at once.
+pub fn local_index_to_fill(settings: &Settings) -> Arc<LocalIndex> {
+    let local = LocalIndex::at(search_index_folder(settings), settings.search_index_limit);
+    Arc::new(local.with_all_threads())
+}
+
 fn search_index_folder(settings: &Settings) -> PathBuf {
     settings.data_dir.join("search-index")
 }

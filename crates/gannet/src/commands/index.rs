@@ -209,7 +209,7 @@ async fn wait_for_server(settings: &Settings, store: &Arc<dyn Store>) -> Result<
 
 /// Updates the index, or waits for the running server to do it: the next search finds the change.
 pub async fn update_index(settings: &Settings, store: &Arc<dyn Store>) -> Result<()> {
-    let feeder = Feeder::new(data_dir::local_index(settings), store.clone());
+    let feeder = Feeder::new(data_dir::local_index_to_fill(settings), store.clone());
     let mut line = ProgressLine::start();
     let fed = feeder.catch_up(|so_far: Fed| line.show(so_far.lines, "indexed")).await;
     line.end();
@@ -276,7 +276,7 @@ async fn status(settings: &Settings, store: &Arc<dyn Store>, json: bool) -> Resu
 }
 
 async fn rebuild(settings: &Settings, store: &Arc<dyn Store>) -> Result<ExitCode> {
-    let feeder = Feeder::new(data_dir::local_index(settings), store.clone());
+    let feeder = Feeder::new(data_dir::local_index_to_fill(settings), store.clone());
     let mut line = ProgressLine::start();
     let rebuilt = feeder.rebuild(|so_far: Fed| line.show(so_far.lines, "indexed")).await;
     line.end();

@@ -3,6 +3,7 @@
 //! commit was.
 
 use super::local::{LocalError, LocalIndex, blocking};
+use super::rest;
 use crate::search_page::unpacked;
 use crate::storage::Storage;
 use index::{Index, IndexEntry};
@@ -19,9 +20,7 @@ use uuid::Uuid;
 /// Lines of the feed that are read at once, and lines after which a long way through it is committed.
 const BATCH: u32 = 1_000;
 const COMMIT_AFTER: u64 = 20_000;
-/// How often the feed is looked at, an index that could not be written to, and one that another process
-/// writes to.
-const EVERY: Duration = Duration::from_millis(500);
+/// After how long an index is tried again that could not be written to, and one that another process writes to.
 const RETRY: Duration = Duration::from_secs(3);
 const RETRY_ELSEWHERE: Duration = Duration::from_secs(10);
 /// How often it is noted when the feed was read to its end.
@@ -93,21 +92,24 @@ impl Feeder {
     /// Follows the feed until told to stop. Errors are logged and tried again.
     pub async fn run(self, stop: CancellationToken) {
         let mut pause = Duration::ZERO;
-        while stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
+        while stop.run_until_cancelled(self.local.rest.rest(pause)).await.is_some() {
             if self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
-                pause = EVERY;
+                pause = rest::SHORT;
                 continue;
             }
+            let begun = Instant::now();
             // What was taken in and not committed is read again next time.
             let Some(fed) = stop.run_until_cancelled(self.catch_up(|_| {})).await else { break };
-            pause = self.report(fed).await;
+            let took = begun.elapsed();
+            self.local.rest.round_ended();
+            pause = self.report(fed, took).await;
         }
     }
 
     /// Says what came of a round, and how long to wait for the next.
-    async fn report(&self, fed: Result<Fed, FeedError>) -> Duration {
+    async fn report(&self, fed: Result<Fed, FeedError>, took: Duration) -> Duration {
         match fed {
-            Ok(Fed { lines: 0, afresh: false, .. }) => EVERY,
+            Ok(Fed { lines: 0, afresh: false, .. }) => rest::SHORT,
             Ok(fed) => {
                 if fed.unreadable > 0 {
                     tracing::error!(pages = fed.unreadable, "pages that are kept for search cannot be read");
@@ -121,7 +123,7 @@ impl Feeder {
                         "the local index was fed"
                     );
                 }
-                EVERY
+                rest::after(took)
             }
             Err(error) if error.is_elsewhere() => {
                 // Answers come from what the other process writes.

@@ -1,5 +1,6 @@
 //! The index of this process: written to by one process of a machine, read by all that share its folder.
 
+use super::rest::Rest;
 use index::{Index, IndexResults, Options, Query, Status};
 use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub struct LocalIndex {
     folder: PathBuf,
     options: Options,
     open: RwLock<Option<Open>>,
+    pub(super) rest: Rest,
 }
 
 #[derive(Debug, Clone)]
@@ -37,9 +39,16 @@ impl LocalIndex {
     /// The index in a folder, of so many bytes at most. Nothing is opened before [`Self::open_to_write`] or
     /// [`Self::open_to_read`].
     pub fn at(folder: PathBuf, max_bytes: u64) -> Self {
-        let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
-        let options = Options { memory: WRITER_MEMORY_BYTES, threads, max_bytes, ..Options::default() };
-        Self { folder, options, open: RwLock::default() }
+        let options = Options { memory: WRITER_MEMORY_BYTES, threads: 1, max_bytes, ..Options::default() };
+        Self { folder, options, open: RwLock::default(), rest: Rest::default() }
+    }
+
+    /// With as many threads as the machine has, to take in a whole feed. Each makes a segment of its own at every
+    /// commit, which costs more than it gains while pages come a few at a time.
+    #[must_use]
+    pub fn with_all_threads(mut self) -> Self {
+        self.options.threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+        self
     }
 
     pub fn folder(&self) -> &Path {
@@ -73,6 +82,7 @@ impl LocalIndex {
 
     /// Asks the index, off the threads that serve.
     pub async fn search(&self, query: Query) -> Result<IndexResults, LocalError> {
+        self.rest.end_early().await;
         let index = self.current().ok_or(LocalError::NotOpen)?.index;
         let mut found = blocking(move || index.search(&query)).await?;
         for hit in &mut found.hits {
