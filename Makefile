@@ -7,6 +7,11 @@ export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
 export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 export GANNET_TEST_OCR_WHEEL := $(abspath $(TEST_ENV)/ocr/rapidocr.whl)
 
+# Where nothing is built a second time, what a second build would need costs time and many gigabytes.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+endif
+
 .NOTPARALLEL:
 .PHONY: help run test lint unit packages soak client-suites bench deny test-env test-model
 
