@@ -1,5 +1,6 @@
 // Browser sessions in one run: how long a session, a first and a later call of code and a snapshot take, the protocol through
-// us against a pipe of our own to the same Chromium, the live view, and memory beside that of a plain Chromium.
+// us against a pipe of our own to the same Chromium and against Chromium's own WebSocket (the same work for the client, no relay
+// at all), the live view, and memory beside that of a plain Chromium.
 //
 //     node bench/interact.mjs GANNET        (Node 22; packages in GANNET_TEST_NODE_DIR)
 
@@ -63,9 +64,21 @@ async function evaluate(call, sessionId, times) {
   return performance.now() - began;
 }
 
-// A Chromium of ours, over a pipe.
-const plain = spawn(process.env.CHROMIUM ?? "chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-  "--site-per-process", `--user-data-dir=${join(folder, "plain")}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+/** A client over a WebSocket. */
+async function connect(address) {
+  const socket = new WebSocket(address);
+  await new Promise(done => { socket.onopen = done; });
+  const client = protocol(text => socket.send(text));
+  socket.onmessage = ({ data }) => client.receive(data);
+  return client;
+}
+
+// Two Chromiums of ours, one over a pipe and one over its own WebSocket.
+const start = (name, way, stdio) => spawn(process.env.CHROMIUM ?? "chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", way, "--no-first-run",
+  "--site-per-process", `--user-data-dir=${join(folder, name)}`, "about:blank"], { stdio });
+const plain = start("plain", "--remote-debugging-pipe", ["ignore", "ignore", "ignore", "pipe", "pipe"]);
+const listening = start("listening", "--remote-debugging-port=0", ["ignore", "ignore", "pipe"]);
+const listeningAt = new Promise(done => createInterface({ input: listening.stderr }).on("line", line => { const found = /listening on (ws\S+)/.exec(line); if (found) done(found[1]); }));
 const pipe = protocol(text => plain.stdio[3].write(`${text}\0`));
 let rest = "";
 plain.stdio[4].on("data", data => { const parts = (rest + data).split("\0"); rest = parts.pop(); parts.forEach(pipe.receive); });
@@ -101,18 +114,16 @@ try {
   report("code in Node", `first call ${cold.toFixed(0)} ms, later ${await several("node", "await page.title()")} ms`, "1200 ms, 150 ms");
   report("snapshot in bash", `${await several("bash", "snapshot -i")} ms`, "400 ms");
 
-  const socket = new WebSocket(session.cdpUrl);
-  await new Promise(done => { socket.onopen = done; });
-  const bridge = protocol(text => socket.send(text));
-  socket.onmessage = ({ data }) => bridge.receive(data);
-  const [ours, direct] = [await attach(bridge.call), await attach(pipe.call)];
-  const times = { ours: [], direct: [] };
+  const clients = [await connect(session.cdpUrl), pipe, await connect(await listeningAt)];
+  const pages = [];
+  for (const client of clients) pages.push(await attach(client.call));
+  const times = clients.map(() => []);
   for (let round = 0; round < 5; round++) {
-    times.direct.push(await evaluate(pipe.call, direct, 1000));
-    times.ours.push(await evaluate(bridge.call, ours, 1000));
+    for (const [at, client] of clients.entries()) times[at].push(await evaluate(client.call, pages[at], 1000));
   }
-  const [through, alone] = [median(times.ours), median(times.direct)];
+  const [through, alone, socket] = times.map(median);
   report("1,000 evaluations", `${through.toFixed(0)} ms through us, ${alone.toFixed(0)} ms over a pipe, ratio ${(through / alone).toFixed(2)}`, "1.30");
+  report("", `${socket.toFixed(0)} ms over Chromium's own WebSocket, ratio ${(through / socket).toFixed(2)}`);
 
   let frames = 0, first;
   const began = performance.now();
@@ -140,6 +151,7 @@ try {
 } finally {
   server.kill();
   plain.kill();
+  listening.kill();
   await pause(1000);
   rmSync(folder, { recursive: true, force: true });
 }

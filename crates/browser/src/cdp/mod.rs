@@ -11,6 +11,7 @@ pub use message::RawMessage;
 
 use message::{Incoming, encode_command};
 use parking_lot::{Mutex, MutexGuard};
+use pipe::PipeWriter;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -20,9 +21,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// Commands that may wait to be written. A browser that reads so slowly is as good as dead.
@@ -59,8 +60,7 @@ pub enum CallError {
 pub(crate) struct Connection(Arc<ConnectionInner>);
 
 struct ConnectionInner {
-    outbox: mpsc::UnboundedSender<Vec<u8>>,
-    queued: Arc<AtomicUsize>,
+    pipe: PipeWriter,
     next: AtomicU64,
     state: Mutex<ConnectionState>,
     closed: CancellationToken,
@@ -79,19 +79,16 @@ impl Connection {
     /// Communicates over the two pipes until the browser closes its end or [`Connection::close`] is called.
     pub(crate) fn open(to_browser: OwnedFd, from_browser: OwnedFd) -> io::Result<Self> {
         let (writer, reader) = pipe::pair(to_browser, from_browser)?;
-        let (outbox, inbox) = mpsc::unbounded_channel();
-        let queued = Arc::new(AtomicUsize::new(0));
         let connection = Self(Arc::new(ConnectionInner {
-            outbox,
-            queued: Arc::clone(&queued),
+            pipe: writer,
             next: AtomicU64::new(1),
             state: Mutex::default(),
             closed: CancellationToken::new(),
         }));
         let closed = connection.0.closed.clone();
-        let ending = closed.clone();
+        let (writing, ending) = (connection.clone(), closed.clone());
         tokio::spawn(async move {
-            ending.run_until_cancelled(pipe::write_messages(writer, inbox, queued)).await;
+            ending.run_until_cancelled(writing.0.pipe.write_waiting()).await;
         });
         let reading = connection.clone();
         tokio::spawn(async move {
@@ -140,13 +137,10 @@ impl Connection {
     }
 
     fn write(&self, text: Vec<u8>) {
-        let queued = self.0.queued.fetch_add(text.len(), Ordering::Relaxed) + text.len();
-        if queued > MAX_QUEUED_BYTES {
+        if self.0.pipe.write(text) > MAX_QUEUED_BYTES {
             tracing::warn!("the browser does not read its commands; closing the connection");
             self.close();
         }
-        // Fails only for a closed connection, and its callers know already.
-        let _ = self.0.outbox.send(text);
     }
 
     /// From now on `listener` gets the events of `session`; the empty name is the browser itself.
@@ -180,7 +174,7 @@ impl Connection {
     /// receiver. `false`, and nothing is written, while so much waits to be written that more would close the
     /// connection.
     pub(crate) fn write_command(&self, mut text: Vec<u8>) -> bool {
-        if self.0.queued.load(Ordering::Relaxed) + text.len() > MAX_QUEUED_BYTES / 2 {
+        if self.0.pipe.waiting_bytes() + text.len() > MAX_QUEUED_BYTES / 2 {
             return false;
         }
         text.push(0);
@@ -207,6 +201,7 @@ impl Connection {
             ConnectionState { closed: true, ..ConnectionState::default() },
         );
         self.0.closed.cancel();
+        self.0.pipe.close();
         for (_, sender) in waiting {
             let _ = sender.send(Err(CallError::Closed));
         }

@@ -52,14 +52,15 @@ fn is_method(text: &str) -> bool {
 
 /// A command for the browser.
 pub(super) fn command(id: u64, session: &str, method: &str, params: Option<&str>) -> Vec<u8> {
-    let mut text = Vec::with_capacity(params.map_or(0, str::len) + method.len() + session.len() + 64);
-    text.extend_from_slice(format!("{{\"id\":{id},\"method\":\"{method}\"").as_bytes());
+    let mut text = String::with_capacity(params.map_or(0, str::len) + method.len() + session.len() + 64);
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{{\"id\":{id},\"method\":\"{method}\"");
     if let Some(params) = params {
-        text.extend_from_slice(b",\"params\":");
-        text.extend_from_slice(params.as_bytes());
+        text.push_str(",\"params\":");
+        text.push_str(params);
     }
-    text.extend_from_slice(format!(",\"sessionId\":{}}}", quoted(session)).as_bytes());
-    text
+    push_session(&mut text, Some(session));
+    text.into_bytes()
 }
 
 /// An answer for a client. `session` is none for the client's own browser session, which it does not name.
@@ -112,7 +113,8 @@ fn push_session(text: &mut String, session: Option<&str>) {
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // A text is always valid JSON.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 #[cfg(test)]

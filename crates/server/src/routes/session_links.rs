@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, interval_at};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 use wire::Kind;
@@ -27,6 +28,8 @@ const VIEW_PAGE: &str = include_str!("live_view.html");
 const MAX_COMMAND_BYTES: usize = 64 << 20;
 /// The largest message of a viewer: a text that is pasted.
 const MAX_INPUT_BYTES: usize = 256 << 10;
+/// The buffer that a socket is read with, which is cleared for each message: small, because most messages are.
+const READ_BUFFER_BYTES: usize = 8 << 10;
 /// A client that accepts nothing for this long is gone.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keep-alive interval, so that proxies do not close the connection.
@@ -65,11 +68,13 @@ async fn cdp_socket(
     // Before the upgrade, so that errors have a status.
     let (port, note_activity) = app.sessions.connect(parse_id(&id)?, &token).await?;
     let upgrade = upgrade.max_message_size(MAX_COMMAND_BYTES).max_frame_size(MAX_COMMAND_BYTES);
+    let upgrade = upgrade.read_buffer_size(READ_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(move |socket| relay(socket, port, note_activity)))
 }
 
 async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) {
     let (sender, mut receiver) = port.split();
+    let mut ping = ping_interval();
     loop {
         tokio::select! {
             message = socket.recv() => match message {
@@ -89,13 +94,18 @@ async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) 
                     return;
                 }
             }
-            () = tokio::time::sleep(PING_INTERVAL) => {
+            _ = ping.tick() => {
                 if !send(&mut socket, Message::Ping(Bytes::new())).await {
                     return;
                 }
             }
         }
     }
+}
+
+/// One timer for the whole connection: setting one for each message costs as much as passing it on.
+fn ping_interval() -> Interval {
+    interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL)
 }
 
 /// Returns whether the message was sent.
@@ -148,7 +158,7 @@ async fn view_socket(
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| Kind::NotFound)?;
     let (inputs, outputs) = app.sessions.view(parse_id(&id)?, &token).await?;
-    let upgrade = upgrade.max_message_size(MAX_INPUT_BYTES);
+    let upgrade = upgrade.max_message_size(MAX_INPUT_BYTES).read_buffer_size(READ_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(move |socket| show(socket, inputs, outputs)))
 }
 
@@ -158,6 +168,7 @@ async fn show(
     inputs: mpsc::Sender<ViewInput>,
     mut outputs: mpsc::Receiver<ViewOutput>,
 ) {
+    let mut ping = ping_interval();
     loop {
         tokio::select! {
             output = outputs.recv() => {
@@ -182,7 +193,7 @@ async fn show(
                 None | Some(Err(_) | Ok(Message::Close(_))) => return,
                 Some(Ok(_)) => {}
             },
-            () = tokio::time::sleep(PING_INTERVAL) => {
+            _ = ping.tick() => {
                 if !send(&mut socket, Message::Ping(Bytes::new())).await {
                     return;
                 }
