@@ -4,6 +4,7 @@ mod attacks;
 mod code;
 mod command_line;
 mod commands;
+mod downloads;
 mod leftovers;
 mod life;
 mod live_view;

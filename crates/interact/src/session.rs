@@ -1,6 +1,6 @@
 //! One session: a browser of its own, its clients and its pages, until it ends.
 
-use crate::bridge::{Bridge, CdpPort, ConnectError};
+use crate::bridge::{self, Bridge, CdpPort, ConnectError};
 use crate::client::{CdpClient, CdpError};
 use crate::storage;
 use crate::targets::{PageInfo, Pages};
@@ -8,6 +8,8 @@ use browser::ads::Ads;
 use browser::{SessionBrowser, StorageState};
 use net::proxy::{FailureReply, LeaseRules};
 use net::{Deadline, Purpose, UrlRule, Via};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,6 +120,11 @@ impl Session {
     /// The folder for downloads and uploads.
     pub fn files(&self) -> &Path {
         self.browser.files()
+    }
+
+    /// Opens a download by its name.
+    pub fn open_file(&self, name: &str) -> io::Result<File> {
+        bridge::open_file(self.files(), Path::new(name))
     }
 
     pub fn process_id(&self) -> i32 {

@@ -17,7 +17,7 @@ pub async fn open() -> ScrapeFixture {
     .await
 }
 
-async fn execute(fixture: &ScrapeFixture, session: &Value, language: &str, code: &str) -> Value {
+pub async fn execute(fixture: &ScrapeFixture, session: &Value, language: &str, code: &str) -> Value {
     let path = format!("/v2/browser/{}/execute", session["id"].as_str().unwrap());
     let body = json!({ "language": language, "code": code, "timeout": 120 });
     let response = fixture.http().post(&path, &body).await.unwrap();

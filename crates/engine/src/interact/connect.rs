@@ -7,6 +7,7 @@ use crate::Error;
 use interact::CdpPort;
 use interact::live_view::{self, ViewInput, ViewOutput};
 use std::sync::Arc;
+use tokio::fs::File;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 use wire::Kind;
@@ -35,6 +36,14 @@ impl Sessions {
     /// Whether a link to the protocol opens a session that runs.
     pub fn check_link(&self, id: Uuid, token: &str) -> Result<(), Error> {
         self.linked(id, LinkPurpose::Cdp, token).map(drop)
+    }
+
+    /// Opens a file that the browser of a session has downloaded, and counts as activity.
+    pub async fn open_file(&self, id: Uuid, token: &str, name: String) -> Result<File, Error> {
+        let active = self.linked(id, LinkPurpose::Cdp, token)?;
+        active.touch();
+        let opened = tokio::task::spawn_blocking(move || active.session.open_file(&name)).await;
+        opened.ok().and_then(Result::ok).map(File::from_std).ok_or_else(|| Kind::NotFound.into())
     }
 
     /// Opens the live view of a session: where the viewer's inputs go, and what it is shown.

@@ -4,17 +4,20 @@
 //!
 //! A client that does not read what it asked for is disconnected; the browser never waits for one.
 
+mod downloads;
 mod message;
 mod policy;
 mod port;
 mod state;
 mod uploads;
 
+pub(crate) use downloads::open_file;
 pub(crate) use policy::is_allowed;
 pub use port::{CdpPort, PortReceiver, PortSender};
 pub use uploads::CODE_FOLDER;
 
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
+use downloads::Downloads;
 use message::{
     SERVER_ERROR, SESSION_NOT_FOUND, answer, command, empty_reply, error_reply, event, parse_command,
 };
@@ -39,6 +42,7 @@ const MAX_PENDING: usize = 10_000;
 pub struct Bridge {
     browser: Arc<SessionBrowser>,
     policy: Policy,
+    downloads: Downloads,
     max_clients: usize,
     state: Mutex<BridgeState>,
     next_client: AtomicU64,
@@ -68,6 +72,7 @@ impl Bridge {
     pub(crate) fn start(browser: &Arc<SessionBrowser>, files: PathBuf, max_clients: usize) -> Arc<Self> {
         let bridge = Arc::new(Self {
             browser: Arc::clone(browser),
+            downloads: Downloads::new(files.clone()),
             policy: Policy { uploads: Uploads::new(files) },
             max_clients,
             state: Mutex::default(),
@@ -101,7 +106,7 @@ impl Bridge {
             return Err(ConnectError::TooManyClients(self.max_clients));
         }
         state.owners.insert(root.clone(), number);
-        state.clients.insert(number, Client { root, outbox, queued: Arc::clone(&queued), pending: 0 });
+        state.clients.insert(number, Client::new(root, outbox, Arc::clone(&queued)));
         drop(state);
         Ok(CdpPort::new(Arc::clone(self), number, messages, queued))
     }
@@ -184,6 +189,9 @@ impl Bridge {
                 ));
             }
             client.pending += 1;
+            if parsed.method == "Browser.setDownloadBehavior" {
+                client.download_folder = self.downloads.named_folder(parsed.params);
+            }
             let attaches =
                 matches!(&*parsed.method, "Target.attachToTarget" | "Target.attachToBrowserTarget");
             state.pending.insert(id, PendingCommand { client: number, id: parsed.id, attaches });
@@ -210,7 +218,7 @@ impl Bridge {
         self.deliver(&mut state, pending.client, text);
     }
 
-    fn happened(&self, method: &str, message: &RawMessage<'_>) {
+    fn happened(self: &Arc<Self>, method: &str, message: &RawMessage<'_>) {
         // Events without a session belong to the connection itself, which no client has.
         let Some(session) = message.session else { return };
         let mut state = self.state.lock();
@@ -228,6 +236,19 @@ impl Bridge {
         let Some(client) = state.clients.get(&number) else { return };
         let session = Some(session).filter(|session| *session != client.root);
         let text = event(session, method, message.params);
+        if let (Some(folder), Some(id)) =
+            (client.download_folder.clone(), downloads::completed(method, message.params))
+        {
+            let bridge = Arc::clone(self);
+            // Files may be large, and the browser's messages must not wait for them. This one does.
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = bridge.downloads.copy(&folder, &id) {
+                    tracing::info!(%error, "a download was not copied to the code of its session");
+                }
+                bridge.deliver(&mut bridge.state.lock(), number, text);
+            });
+            return;
+        }
         self.deliver(&mut state, number, text);
     }
 

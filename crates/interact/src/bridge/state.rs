@@ -1,6 +1,7 @@
 //! Who is connected, which protocol sessions are whose, and which commands are on their way.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::mpsc;
@@ -21,6 +22,14 @@ pub(super) struct Client {
     pub(super) outbox: mpsc::UnboundedSender<String>,
     pub(super) queued: Arc<AtomicUsize>,
     pub(super) pending: usize,
+    /// Where its downloads are copied to, below the folder of the session's code.
+    pub(super) download_folder: Option<PathBuf>,
+}
+
+impl Client {
+    pub(super) fn new(root: String, outbox: mpsc::UnboundedSender<String>, queued: Arc<AtomicUsize>) -> Self {
+        Self { root, outbox, queued, pending: 0, download_folder: None }
+    }
 }
 
 pub(super) struct PendingCommand {

@@ -2,8 +2,8 @@
 //! The browser runs under another account than the code and cannot read its folder; and code may replace a file by a link
 //! at any time, so the kernel opens it without following any.
 
+use super::downloads::open_file;
 use parking_lot::Mutex;
-use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,14 +54,7 @@ impl Uploads {
 
     fn copy(&self, code: &Path, inside: &Path) -> io::Result<PathBuf> {
         let name = inside.file_name().ok_or_else(|| io::Error::other("it is not a file"))?;
-        let folder = open(code, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        // A pipe in place of a file must not keep us waiting.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let source = File::from(openat2(folder, inside, flags, Mode::empty(), how)?);
-        if !source.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a file"));
-        }
+        let source = open_file(code, inside)?;
         let mut copied = self.copied.lock();
         let room = MAX_COPIED_BYTES - copied.bytes;
         if copied.count >= MAX_COPIES || source.metadata()?.len() > room {

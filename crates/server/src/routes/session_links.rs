@@ -6,7 +6,7 @@ use crate::base_url::base_url;
 use crate::body::QueryString;
 use crate::error::ApiError;
 use axum::Json;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
@@ -14,9 +14,12 @@ use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use engine::interact::{CdpPort, OnActivity, ViewInput, ViewOutput};
+use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::io;
 use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, interval_at};
 use utoipa_axum::router::OpenApiRouter;
@@ -30,6 +33,7 @@ const MAX_COMMAND_BYTES: usize = 64 << 20;
 const MAX_INPUT_BYTES: usize = 256 << 10;
 /// The buffer that a socket is read with, which is cleared for each message: small, because most messages are.
 const READ_BUFFER_BYTES: usize = 8 << 10;
+const FILE_PIECE_BYTES: usize = 64 << 10;
 /// A client that accepts nothing for this long is gone.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keep-alive interval, so that proxies do not close the connection.
@@ -40,6 +44,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .route("/cdp/{id}", get(cdp_socket))
         .route("/cdp/{id}/json/version", get(cdp_version))
         .route("/cdp/{id}/json/version/", get(cdp_version))
+        .route("/cdp/{id}/files/{name}", get(session_file))
         .route("/view/{id}", get(view_page))
         .route("/view/{id}/socket", get(view_socket))
 }
@@ -128,6 +133,29 @@ async fn cdp_version(
         "Protocol-Version": "1.3",
         "webSocketDebuggerUrl": format!("{base}/cdp/{id}?token={token}"),
     })))
+}
+
+/// A download of the session: a client on another machine has no other way to it.
+async fn session_file(
+    State(app): State<App>,
+    Path((id, name)): Path<(String, String)>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+) -> Result<Response, ApiError> {
+    let file = app.sessions.open_file(parse_id(&id)?, &token, name).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        // What a page sent must not be shown or run in the origin of this server.
+        (header::CONTENT_DISPOSITION, "attachment"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let pieces = stream::try_unfold(file, |mut file| async move {
+        let mut piece = Vec::with_capacity(FILE_PIECE_BYTES);
+        let read = file.read_buf(&mut piece).await?;
+        Ok::<_, io::Error>((read > 0).then(|| (Bytes::from(piece), file)))
+    });
+    Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
 async fn view_page() -> Response {

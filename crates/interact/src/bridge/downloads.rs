@@ -1,0 +1,143 @@
+//! Finished downloads, for who asked for them. The browser writes all of them to the session's own folder. Playwright looks
+//! for a file in the folder that it named itself, under the id of the download: so before a client hears that a download is
+//! complete, a copy is put there, if that folder is one of the session's code. No other folder is a client's to name.
+
+use super::uploads::CODE_FOLDER;
+use parking_lot::Mutex;
+use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::fs::{File, Permissions};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one session that are copied. Code may not write much more itself.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
+const MAX_ID_BYTES: usize = 64;
+
+/// The downloads of one session.
+#[derive(Debug)]
+pub(super) struct Downloads {
+    files: PathBuf,
+    copied_bytes: Mutex<u64>,
+}
+
+#[derive(Deserialize)]
+struct Behavior {
+    #[serde(rename = "downloadPath")]
+    path: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Progress {
+    guid: String,
+    state: String,
+}
+
+impl Downloads {
+    pub(super) fn new(files: PathBuf) -> Self {
+        Self { files, copied_bytes: Mutex::new(0) }
+    }
+
+    /// The folder that a client names for its downloads, below that of the session's code; `None` when it is elsewhere.
+    pub(super) fn named_folder(&self, params: Option<&RawValue>) -> Option<PathBuf> {
+        let Behavior { path } = serde_json::from_str(params?.get()).ok()?;
+        path?.strip_prefix(self.files.with_file_name(CODE_FOLDER)).ok().map(Path::to_owned)
+    }
+
+    /// Puts a copy of a download into a folder of the session's code. Nothing outside of that is written, whatever links
+    /// the code has made there.
+    pub(super) fn copy(&self, folder: &Path, id: &str) -> io::Result<()> {
+        let source = open_file(&self.files, Path::new(id))?;
+        let code = open_folder(&self.files.with_file_name(CODE_FOLDER))?;
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let folder =
+            openat2(code, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), how)?;
+        let mut copied_bytes = self.copied_bytes.lock();
+        let room = MAX_COPIED_BYTES - *copied_bytes;
+        if source.metadata()?.len() > room {
+            return Err(io::Error::other("the session has downloaded too much"));
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mut target = File::from(openat2(folder, id, flags, Mode::from_raw_mode(0o600), how)?);
+        // The code may have another account than this server, and new files of the server are private.
+        target.set_permissions(Permissions::from_mode(0o644))?;
+        *copied_bytes += io::copy(&mut source.take(room), &mut target)?;
+        Ok(())
+    }
+}
+
+/// The id of a download that an event reports as complete.
+pub(super) fn completed(method: &str, params: Option<&RawValue>) -> Option<String> {
+    if method != "Browser.downloadProgress" {
+        return None;
+    }
+    let Progress { guid, state } = serde_json::from_str(params?.get()).ok()?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (state == "completed" && guid.len() <= MAX_ID_BYTES && guid.bytes().all(is_name)).then_some(guid)
+}
+
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    Ok(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Opens a file below a folder whose content belongs to somebody else: the kernel follows no links.
+pub(crate) fn open_file(folder: &Path, inside: &Path) -> io::Result<File> {
+    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    // A pipe in place of a file must not keep us waiting.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(openat2(open_folder(folder)?, inside, flags, Mode::empty(), how)?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a file")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_download_is_copied_into_folders_of_the_code_and_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (files, code) = (folder.path().join("files"), folder.path().join("code"));
+        std::fs::create_dir(&files).unwrap();
+        std::fs::create_dir_all(code.join("home/artifacts")).unwrap();
+        std::fs::create_dir(folder.path().join("outside")).unwrap();
+        for (link, target) in [("home/link", "outside"), ("home/files", "files")] {
+            std::os::unix::fs::symlink(folder.path().join(target), code.join(link)).unwrap();
+        }
+        std::fs::write(files.join("a-1"), "content").unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", files.join("b-2")).unwrap();
+        let downloads = Downloads::new(files);
+        let named = |path: &Path| {
+            let params = RawValue::from_string(json!({ "downloadPath": path }).to_string()).unwrap();
+            downloads.named_folder(Some(&params))
+        };
+        let artifacts = named(&code.join("home/artifacts")).expect("a folder of the code");
+        downloads.copy(&artifacts, "a-1").unwrap();
+        assert_eq!(std::fs::read(code.join("home/artifacts/a-1")).unwrap(), b"content");
+        assert!(downloads.copy(&artifacts, "a-1").is_err(), "nothing is overwritten");
+        assert!(downloads.copy(&artifacts, "b-2").is_err(), "links are not followed");
+        for outside in ["/tmp", "/etc", ""] {
+            assert_eq!(named(Path::new(outside)), None);
+        }
+        for hostile in ["home/link", "home/link/..", "../outside", "home/../../outside", "home/files"] {
+            let folder = named(&code.join(hostile)).unwrap_or_else(|| PathBuf::from(hostile));
+            assert!(downloads.copy(&folder, "a-1").is_err(), "{hostile}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path().join("outside")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_the_end_of_a_download_with_a_plain_id_counts() {
+        let read = |method: &str, guid: &str, state: &str| {
+            let params = json!({ "guid": guid, "state": state }).to_string();
+            completed(method, Some(&RawValue::from_string(params).unwrap()))
+        };
+        assert_eq!(read("Browser.downloadProgress", "a-1", "completed").as_deref(), Some("a-1"));
+        assert_eq!(read("Browser.downloadProgress", "a-1", "inProgress"), None);
+        assert_eq!(read("Browser.downloadProgress", "../a", "completed"), None);
+        assert_eq!(read("Page.downloadProgress", "a-1", "completed"), None);
+    }
+}
