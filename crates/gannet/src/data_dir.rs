@@ -126,7 +126,7 @@ pub fn open_browsers(settings: &Settings, fetcher: &Fetcher) -> Option<Browsers>
         user: settings.browser_user,
         site_isolation: settings.browser_site_isolation,
         max_pages: settings.browser_pages,
-        restrict_files: true,
+        restrict_files: settings.browser_restrict_files,
         ..BrowserSettings::default()
     };
     Some(Browsers::new(fetcher.clone(), chosen))

@@ -188,6 +188,26 @@ async fn a_browser_without_a_sandbox_is_reported_or_refused() {
 }
 
 #[tokio::test]
+async fn files_of_a_browser_that_does_not_work_restricted_can_be_left_open() {
+    let dir = open_folder();
+    let open = config(&dir).set("browser_restrict_files", "off");
+    let server = open.start().await;
+    let warning = "switched off: browser_restrict_files=off";
+    let end = Instant::now() + Duration::from_secs(20);
+    while !server.log().contains(warning) {
+        assert!(Instant::now() < end, "no warning at the start:\n{}", server.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let fixture = ScrapeFixture { dir, server, site: Site::start() };
+    assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
+    let (verdict, text) = doctor(&open);
+    assert!(
+        verdict == "warning" && text.contains(&format!("FILES NOT RESTRICTED ({warning})")),
+        "{verdict}: {text}"
+    );
+}
+
+#[tokio::test]
 async fn the_account_of_the_browser_is_configurable_and_checked_at_the_start() {
     let dir = open_folder();
     let start = |user: &str| {

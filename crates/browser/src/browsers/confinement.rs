@@ -21,6 +21,8 @@ const SANDBOX_ADVICE: &str = "allow unprivileged user namespaces (kernel.unprivi
 /// The setuid helper, next to Chromium's program, that is used where user namespaces are not allowed.
 const SETUID_HELPER: &str = "chrome-sandbox";
 const USUAL_FOLDERS: [&str; 3] = ["/usr/lib/chromium", "/usr/lib/chromium-browser", "/opt/google/chrome"];
+/// Why files are not restricted where the operator wants it so.
+const FILES_OPEN: &str = "switched off: browser_restrict_files=off";
 const NAMESPACE_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How a started browser is isolated from the server.
@@ -102,7 +104,7 @@ impl Confinement {
         let files_restricted = if launch.files_restricted {
             Ok(())
         } else if !settings.restrict_files {
-            Err("not asked for".to_owned())
+            Err(FILES_OPEN.to_owned())
         } else {
             Err(missing_landlock().unwrap_or_else(|| format!("it did not start so: {}", errors.join("; "))))
         };
@@ -117,11 +119,7 @@ impl Confinement {
             warn(self.uid, &self.shortcomings.join("; "));
         }
         if let Err(reason) = &self.files_restricted {
-            tracing::warn!(
-                reason,
-                "the kernel does not keep the browser from files of others: a page that breaks out of Chromium may read \
-                 what its user may"
-            );
+            warn_of_files(reason);
         }
     }
 
@@ -150,9 +148,20 @@ fn warn(uid: u32, reason: &str) {
     );
 }
 
-/// Warns if it is clear without starting the browser that it will have no sandbox. Only a start gives
-/// certainty; `doctor` does one.
+fn warn_of_files(reason: &str) {
+    tracing::warn!(
+        reason,
+        "the kernel does not keep the browser from files of others: a page that breaks out of Chromium may read what its \
+         user may"
+    );
+}
+
+/// Warns if it is clear without starting the browser that it will have no sandbox, or that its files will not be
+/// restricted. Only a start gives certainty; `doctor` does one.
 pub(super) async fn warn_before_start(settings: &BrowserSettings, program: &Path) {
+    if !settings.restrict_files {
+        warn_of_files(FILES_OPEN);
+    }
     let launch = first_launch(settings);
     let problem = if !launch.sandboxed && settings.sandbox == Sandbox::Off {
         Some("the sandbox is switched off (browser_sandbox=off)".to_owned())

@@ -114,6 +114,7 @@ pub struct Settings {
     pub browser_sandbox: browser::Sandbox,
     pub browser_user: browser::BrowserUser,
     pub browser_site_isolation: bool,
+    pub browser_restrict_files: bool,
     pub code: CodeSettings,
     pub interact: SessionSettings,
     pub models: engine::models::ModelSettings,

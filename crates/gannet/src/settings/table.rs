@@ -59,6 +59,7 @@ settings! {
     "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "Chromium's sandbox: auto = use it if it works, else warn; on = required; off";
     "browser_user" "GANNET_BROWSER_USER" "auto": "user that Chromium runs as: auto = never root; same = the user of the server; or a name, UID or UID:GID";
     "browser_site_isolation" "GANNET_BROWSER_SITE_ISOLATION" "on": "off = frames of other sites share the process of the page";
+    "browser_restrict_files" "GANNET_BROWSER_RESTRICT_FILES" "on": "on = the kernel keeps Chromium from files that are not its own, where it can; off = it does not, for a Chromium that does not work so";
     "interact_code" "GANNET_INTERACT_CODE" "locked": "users' code in browser sessions: locked = only where the kernel locks it in; unlocked = also where it does not; off";
     "interact_user" "GANNET_INTERACT_USER" "auto": "account of users' code: auto = one for each session if the server runs as root; same = that of the server";
     "interact_node_modules" "GANNET_INTERACT_NODE_MODULES" "": "folder that contains playwright-core; empty = node_modules in the data directory, NODE_PATH, the global folder of npm";

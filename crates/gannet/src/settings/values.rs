@@ -81,6 +81,7 @@ pub fn parse_settings(
         browser_sandbox: values.parse("browser_sandbox", sandbox)?,
         browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
         browser_site_isolation: values.parse("browser_site_isolation", switch)?,
+        browser_restrict_files: values.parse("browser_restrict_files", switch)?,
         code: super::code::parse_settings(&values, &data_dir)?,
         interact: super::interact::parse_settings(&values)?,
         models: super::models::parse_settings(&values)?,
