@@ -142,11 +142,20 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox::run_if_sandboxed(prepare_role) {
         return code;
     }
+    keep_memory_small();
     let cli = Cli::parse();
     match run(cli) {
         Ok(code) => code,
         Err(error) => exit_code::print_error(&error),
     }
+}
+
+/// Memory in ordinary pages, here and in what this process starts. The allocator would ask for huge ones, of 2 MB, of which
+/// the kernel holds all once a little is used: twice the memory for the same work, in the same time, and it moves up and down
+/// with what the kernel merges in the background.
+fn keep_memory_small() {
+    // A kernel without huge pages has nothing to switch off.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// What a sandboxed process of this binary works on.
