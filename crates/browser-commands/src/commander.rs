@@ -6,7 +6,7 @@ use crate::commands::{self, Context};
 use crate::error::CommandError;
 use crate::events;
 use crate::files::Files;
-use crate::page::{Page, SessionBrowser};
+use crate::page::{CommandPage, SessionBrowser};
 use crate::reply::{CommandReply, Outcome, write_reply};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl Commander {
     }
 
     /// The current tab, for callers inside of this crate that look at the page themselves.
-    pub(crate) async fn page(&self, deadline: Instant) -> Result<Page, CommandError> {
+    pub(crate) async fn page(&self, deadline: Instant) -> Result<CommandPage, CommandError> {
         let mut is_started = self.inner.is_started.lock().await;
         if !*is_started {
             self.start().await?;

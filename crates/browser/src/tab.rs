@@ -3,7 +3,7 @@
 
 use crate::cdp::{CallError, CommandResponse, parse_result};
 use crate::error::{VisitError, shorten};
-use crate::page::Page;
+use crate::page::OpenPage;
 use crate::process::Process;
 use crate::targets::Targets;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ pub(crate) struct Tab {
     pub(crate) context: String,
     target: String,
     session: String,
-    pub(crate) page: Arc<Page>,
+    pub(crate) page: Arc<OpenPage>,
     /// Released when the context is really gone.
     pub(crate) slot: Option<OwnedSemaphorePermit>,
 }
@@ -84,7 +84,7 @@ impl Tab {
         let target = connection.call::<TargetCreated>(None, "Target.createTarget", &wanted).await?.target_id;
         let wanted = json!({ "targetId": target, "flatten": true });
         let session = connection.call::<Attached>(None, "Target.attachToTarget", &wanted).await?.session_id;
-        let page = Page::listen(connection, &session, &target);
+        let page = OpenPage::listen(connection, &session, &target);
         targets.set_page(&context, &page);
         let (process, targets) = (process.clone(), Arc::clone(targets));
         let tab = Self { process, targets, context, target, session, page, slot: None };

@@ -3,7 +3,7 @@
 
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
-use crate::page::Page;
+use crate::page::OpenPage;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(crate) struct Targets {
 struct Context {
     /// The first page that opened, which is ours.
     target: Option<String>,
-    page: Weak<Page>,
+    page: Weak<OpenPage>,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ impl Targets {
     }
 
     /// Sets the page of a context.
-    pub(crate) fn set_page(&self, context: &str, page: &Arc<Page>) {
+    pub(crate) fn set_page(&self, context: &str, page: &Arc<OpenPage>) {
         if let Some(known) = self.contexts().get_mut(context) {
             known.page = Arc::downgrade(page);
         }

@@ -77,6 +77,12 @@ struct Rejection {
     message: String,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: String,
+}
+
 impl CdpClient {
     pub fn new(port: CdpPort) -> Self {
         let (sender, mut receiver) = port.split();
@@ -148,6 +154,13 @@ impl CdpClient {
     ) -> Result<T, CdpError> {
         let answer = self.send(session, method, params).await?;
         serde_json::from_str(answer.get()).map_err(|error| CdpError::Invalid(error.to_string()))
+    }
+
+    /// Attaches to a target; the protocol session of it.
+    pub async fn attach(&self, target: &str) -> Result<String, CdpError> {
+        let wanted = json!({ "targetId": target, "flatten": true });
+        let attached: Attached = self.call(None, "Target.attachToTarget", &wanted).await?;
+        Ok(attached.session_id)
     }
 
     /// Returns when the session has ended or this client was disconnected. [`CdpClient::events`] does not tell: it stays

@@ -13,7 +13,7 @@ const FIRST_PAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct PageAttached {
     session_id: String,
 }
 
@@ -47,7 +47,7 @@ async fn follow(client: CdpClient, commands: Vec<(&'static str, Value)>, ready: 
             Ok(_) | Err(RecvError::Lagged(_)) => continue,
             Err(RecvError::Closed) => return,
         };
-        let Ok(Attached { session_id }) = serde_json::from_str(event.params.get()) else { continue };
+        let Ok(PageAttached { session_id }) = serde_json::from_str(event.params.get()) else { continue };
         // Sent in this order, and carried out in it.
         let mut answers = Vec::new();
         for (method, params) in &commands {

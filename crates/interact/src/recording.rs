@@ -123,7 +123,7 @@ impl Recorder {
             if self.known.len() >= MAX_RECORDED_PAGES {
                 continue;
             }
-            let session = match screencast::attach(&self.client, &page.target_id).await {
+            let session = match self.client.attach(&page.target_id).await {
                 Ok(session) => session,
                 Err(error) => {
                     tracing::debug!(%error, "a page of a session is not recorded");

@@ -30,18 +30,6 @@ struct FrameMetadata {
     device_height: f64,
 }
 
-/// Attaches to a page; the protocol session of it.
-pub(crate) async fn attach(client: &CdpClient, target: &str) -> Result<String, CdpError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Attached {
-        session_id: String,
-    }
-    let wanted = json!({ "targetId": target, "flatten": true });
-    let attached: Attached = client.call(None, "Target.attachToTarget", &wanted).await?;
-    Ok(attached.session_id)
-}
-
 /// From now on the page sends pictures. `Page.enable` is not needed, and would make somebody answer its dialogs.
 pub(crate) async fn start(
     client: &CdpClient,

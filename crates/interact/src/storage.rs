@@ -125,17 +125,11 @@ impl<'a> OriginPage<'a> {
         struct Created {
             target_id: String,
         }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Attached {
-            session_id: String,
-        }
         let created: Created =
             client.call(None, "Target.createTarget", &json!({ "url": "about:blank" })).await?;
         let target = created.target_id;
-        let wanted = json!({ "targetId": target, "flatten": true });
-        let attached: Attached = client.call(None, "Target.attachToTarget", &wanted).await?;
-        let page = Self { client, target, session: attached.session_id };
+        let session = client.attach(&target).await?;
+        let page = Self { client, target, session };
         page.call("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })).await?;
         page.call("Network.setBypassServiceWorker", json!({ "bypass": true })).await?;
         Ok(page)

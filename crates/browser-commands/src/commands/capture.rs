@@ -3,7 +3,7 @@
 use super::{CommandResult, Context, act};
 use crate::arguments::Arguments;
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::reply::Outcome;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -72,7 +72,7 @@ pub(super) async fn pdf(context: &Context, arguments: &Arguments) -> CommandResu
     save(context, arguments, "PDF", &name, &data)
 }
 
-async fn capture(page: &Page, method: &str, params: Value) -> Result<String, CommandError> {
+async fn capture(page: &CommandPage, method: &str, params: Value) -> Result<String, CommandError> {
     page.check_alive()?;
     if let Some(dialog) = page.dialog() {
         return Err(crate::page::dialog_error(&dialog));

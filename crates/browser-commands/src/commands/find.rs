@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::element::{Element, FindBy, Locator};
 use crate::error::CommandError;
 use crate::input;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::reply::Outcome;
 use crate::snapshot;
 use serde_json::json;
@@ -66,7 +66,7 @@ fn locator(kind: &str, value: &str, arguments: &Arguments) -> Result<Locator, Co
 
 /// The first element of a role whose name contains the words.
 async fn find_by_role(
-    page: &Page,
+    page: &CommandPage,
     role: &str,
     name: Option<&str>,
     exact: bool,

@@ -4,7 +4,7 @@ use super::{CommandResult, Context};
 use crate::arguments::Arguments;
 use crate::element::{Element, Locator};
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::reply::Outcome;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(super) async fn frame(context: &Context, arguments: &Arguments) -> CommandRe
 }
 
 /// The frame of an iframe element, or of that name.
-async fn find(page: &Page, typed: &str) -> Result<String, CommandError> {
+async fn find(page: &CommandPage, typed: &str) -> Result<String, CommandError> {
     let named =
         Locator::parse(&format!("iframe[name={0}], frame[name={0}], iframe[title={0}]", json!(typed)));
     let mut element = Element::find_now(page, &Locator::parse(typed)).await.ok().flatten();

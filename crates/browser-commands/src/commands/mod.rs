@@ -21,7 +21,7 @@ use crate::arguments::{self, Arguments};
 use crate::element::{Element, Locator};
 use crate::error::CommandError;
 use crate::files::Files;
-use crate::page::{Page, SessionBrowser};
+use crate::page::{CommandPage, SessionBrowser};
 use crate::reply::Outcome;
 use serde_json::json;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// The current tab; opens one when there is none.
-    pub(crate) async fn page(&self) -> Result<Page, CommandError> {
+    pub(crate) async fn page(&self) -> Result<CommandPage, CommandError> {
         // The current tab may be one that was closed before it was known, as when a page opens too many windows.
         let has_tab = {
             let mut state = self.browser.state();
@@ -63,7 +63,7 @@ impl Context {
         let (target, session) = ready
             .await
             .ok_or_else(|| CommandError::failed("The tab does not respond; `tab new` opens another one"))?;
-        Ok(Page { browser: Arc::clone(&self.browser), target, session, deadline: self.deadline })
+        Ok(CommandPage { browser: Arc::clone(&self.browser), target, session, deadline: self.deadline })
     }
 
     /// The element that a selector names.

@@ -3,7 +3,7 @@
 use super::{CommandResult, Context};
 use crate::arguments::Arguments;
 use crate::error::CommandError;
-use crate::page::{Page, dialog_error};
+use crate::page::{CommandPage, dialog_error};
 use crate::reply::Outcome;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,7 +23,11 @@ pub(super) async fn open(context: &Context, arguments: &Arguments) -> CommandRes
 }
 
 /// Goes to an address that was checked, and waits until the page has loaded.
-pub(super) async fn go_to(page: &Page, url: &str, timeout: Option<Duration>) -> Result<(), CommandError> {
+pub(super) async fn go_to(
+    page: &CommandPage,
+    url: &str,
+    timeout: Option<Duration>,
+) -> Result<(), CommandError> {
     let limit = page.deadline.min(Instant::now() + timeout.unwrap_or(RESPONSE_TIMEOUT));
     if let Some(tab) = page.browser.state().tab_mut(&page.target) {
         // The new page has a process of its own.
@@ -55,7 +59,7 @@ pub(super) async fn go_to(page: &Page, url: &str, timeout: Option<Duration>) -> 
     Ok(())
 }
 
-async fn wait_dialog(page: &Page) -> CommandError {
+async fn wait_dialog(page: &CommandPage) -> CommandError {
     let opened = page.browser.wait_for(page.deadline, |state| state.tab(&page.target)?.dialog.clone());
     match opened.await {
         Some(dialog) => dialog_error(&dialog),
@@ -64,7 +68,7 @@ async fn wait_dialog(page: &Page) -> CommandError {
 }
 
 /// Waits until the text of the page is there, and for a while for the rest of it.
-async fn wait_loaded(page: &Page, limit: Instant) -> Result<(), CommandError> {
+async fn wait_loaded(page: &CommandPage, limit: Instant) -> Result<(), CommandError> {
     let state_of = |name: &'static str| {
         move |state: &crate::state::BrowserState| {
             let Some(tab) = state.tab(&page.target) else { return Some(()) };
@@ -80,14 +84,14 @@ async fn wait_loaded(page: &Page, limit: Instant) -> Result<(), CommandError> {
 }
 
 /// The usual reply of a navigation: title and address.
-pub(super) async fn describe(page: &Page) -> CommandResult {
+pub(super) async fn describe(page: &CommandPage) -> CommandResult {
     let title = read_title(page).await;
     let url = page.url();
     let data = json!({ "title": title, "url": url, "targetId": page.target });
     Ok(Outcome::new(format!("✓ {title}\n  {url}"), data))
 }
 
-async fn read_title(page: &Page) -> String {
+async fn read_title(page: &CommandPage) -> String {
     let Ok(world) = page.world(&page.target).await else { return String::new() };
     let title = page.evaluate(&world, "document.title").await.unwrap_or_default();
     title.as_str().unwrap_or_default().to_owned()
@@ -112,7 +116,7 @@ pub(super) async fn reload(context: &Context) -> CommandResult {
     navigate_with(&page, "Page.reload", json!({}), None).await
 }
 
-async fn navigate_with(page: &Page, method: &str, params: Value, url: Option<&str>) -> CommandResult {
+async fn navigate_with(page: &CommandPage, method: &str, params: Value, url: Option<&str>) -> CommandResult {
     let before = page.browser.state().tab(&page.target).map_or(0, |tab| tab.document);
     page.call(method, params).await?;
     let limit = page.deadline.min(Instant::now() + RESPONSE_TIMEOUT);

@@ -5,7 +5,7 @@ use crate::arguments::{Arguments, parse_number};
 use crate::element::Point;
 use crate::error::CommandError;
 use crate::input;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::reply::Outcome;
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ pub(super) async fn mouse(context: &Context, arguments: &Arguments) -> CommandRe
 
 async fn press_mouse(
     context: &Context,
-    page: &Page,
+    page: &CommandPage,
     button: &str,
     is_down: bool,
 ) -> Result<Value, CommandError> {

@@ -4,7 +4,7 @@ use super::{CommandResult, Context, act, wait};
 use crate::arguments::Arguments;
 use crate::element::Locator;
 use crate::error::CommandError;
-use crate::page::{Page, check_exception};
+use crate::page::{CommandPage, check_exception};
 use crate::reply::Outcome;
 use crate::snapshot::{self, SnapshotOptions};
 use base64::Engine as _;
@@ -59,12 +59,12 @@ pub(super) async fn get(context: &Context, arguments: &Arguments) -> CommandResu
 }
 
 /// The address from the page itself, which may be ahead of the events.
-async fn read_address(page: &Page) -> Option<String> {
+async fn read_address(page: &CommandPage) -> Option<String> {
     let world = page.world(&page.target).await.ok()?;
     page.evaluate(&world, "location.href").await.ok()?.as_str().map(str::to_owned)
 }
 
-async fn count(page: &Page, selector: &str) -> CommandResult {
+async fn count(page: &CommandPage, selector: &str) -> CommandResult {
     let locator = Locator::parse(selector);
     let count = match &locator {
         Locator::Ref(_) => u64::from(crate::element::Element::find_now(page, &locator).await?.is_some()),
@@ -79,7 +79,7 @@ async fn count(page: &Page, selector: &str) -> CommandResult {
 
 async fn get_from_element(
     context: &Context,
-    page: &Page,
+    page: &CommandPage,
     arguments: &Arguments,
     what: &str,
 ) -> CommandResult {
@@ -155,7 +155,7 @@ pub(super) async fn evaluate(context: &Context, arguments: &Arguments) -> Comman
 }
 
 /// Evaluates a script among those of the page, in the frame that commands act on.
-pub(super) async fn evaluate_in_page(page: &Page, expression: &str) -> Result<Value, CommandError> {
+pub(super) async fn evaluate_in_page(page: &CommandPage, expression: &str) -> Result<Value, CommandError> {
     let frame = page.frame();
     let mut session = page.session.clone();
     // The mode of a console allows `await` outside of functions and names that exist already, but does not wait for a

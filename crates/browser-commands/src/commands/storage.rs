@@ -3,7 +3,7 @@
 use super::{CommandResult, Context};
 use crate::arguments::{Arguments, parse_number};
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::reply::Outcome;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(super) async fn cookies(context: &Context, arguments: &Arguments) -> Command
     }
 }
 
-async fn set_cookie(page: &Page, arguments: &Arguments) -> CommandResult {
+async fn set_cookie(page: &CommandPage, arguments: &Arguments) -> CommandResult {
     let usage =
         || CommandError::missing_arguments("cookies set", "cookies set <name> <value> [--url <url>] …");
     let name = arguments.values.get(1).ok_or_else(usage)?;
@@ -89,7 +89,7 @@ pub(super) async fn web_storage(context: &Context, arguments: &Arguments) -> Com
     }
 }
 
-async fn read_storage(page: &Page, kind: &str, key: Option<&String>) -> CommandResult {
+async fn read_storage(page: &CommandPage, kind: &str, key: Option<&String>) -> CommandResult {
     if let Some(key) = key {
         let value = run(page, kind, &format!("s.getItem({})", json!(key))).await?;
         let text = value.as_str().map(|value| format!("{key}: {value}")).unwrap_or_default();
@@ -102,7 +102,7 @@ async fn read_storage(page: &Page, kind: &str, key: Option<&String>) -> CommandR
     Ok(Outcome::new(lines.join("\n"), json!({ "data": all })))
 }
 
-async fn run(page: &Page, kind: &str, expression: &str) -> Result<Value, CommandError> {
+async fn run(page: &CommandPage, kind: &str, expression: &str) -> Result<Value, CommandError> {
     let world = page.world(&page.frame()).await?;
     let script = format!("(() => {{ const s = {kind}Storage; return {expression}; }})()");
     let unavailable = |error: CommandError| match error {

@@ -4,7 +4,7 @@ use super::{CommandResult, Context};
 use crate::arguments::Arguments;
 use crate::element::{Element, Locator};
 use crate::error::CommandError;
-use crate::page::{Page, is_context_gone};
+use crate::page::{CommandPage, is_context_gone};
 use crate::reply::Outcome;
 use crate::state::glob_matches;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(super) async fn wait(context: &Context, arguments: &Arguments) -> CommandRes
 }
 
 async fn wait_for_element(
-    page: &Page,
+    page: &CommandPage,
     arguments: &Arguments,
     limit: Instant,
 ) -> Result<Option<()>, CommandError> {
@@ -121,7 +121,7 @@ pub(super) async fn is_visible(element: &Element) -> Result<bool, CommandError> 
 }
 
 /// Asks all frames again and again until the script is true in one of them.
-async fn poll_frames(page: &Page, limit: Instant, script: &str) -> Result<Option<()>, CommandError> {
+async fn poll_frames(page: &CommandPage, limit: Instant, script: &str) -> Result<Option<()>, CommandError> {
     loop {
         page.check_alive()?;
         for frame in page.frames().await.unwrap_or_default() {
@@ -142,7 +142,7 @@ async fn poll_frames(page: &Page, limit: Instant, script: &str) -> Result<Option
 
 /// Evaluates an expression of the page until it is true.
 async fn poll_condition(
-    page: &Page,
+    page: &CommandPage,
     limit: Instant,
     expression: &str,
 ) -> Result<Option<Value>, CommandError> {

@@ -8,7 +8,7 @@ pub(crate) use locator::{FindBy, Locator};
 pub(crate) use point::Point;
 
 use crate::error::CommandError;
-use crate::page::{Page, is_context_gone};
+use crate::page::{CommandPage, is_context_gone};
 use crate::state::RefTarget;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const POLL_PAUSE: Duration = Duration::from_millis(50);
 /// An element of the page.
 #[derive(Clone)]
 pub(crate) struct Element {
-    pub(crate) page: Page,
+    pub(crate) page: CommandPage,
     pub(crate) session: String,
     pub(crate) frame: String,
     pub(crate) object: String,
@@ -31,7 +31,7 @@ pub(crate) struct Element {
 
 impl Element {
     /// Finds an element; waits for a moment when it is not there yet.
-    pub(crate) async fn find(page: &Page, locator: &Locator) -> Result<Self, CommandError> {
+    pub(crate) async fn find(page: &CommandPage, locator: &Locator) -> Result<Self, CommandError> {
         let limit = page.deadline.min(Instant::now() + MISSING_TIMEOUT);
         loop {
             let found = Self::find_now(page, locator).await;
@@ -48,7 +48,10 @@ impl Element {
     }
 
     /// The element if it is there now.
-    pub(crate) async fn find_now(page: &Page, locator: &Locator) -> Result<Option<Self>, CommandError> {
+    pub(crate) async fn find_now(
+        page: &CommandPage,
+        locator: &Locator,
+    ) -> Result<Option<Self>, CommandError> {
         page.check_alive()?;
         if let Some(number) = locator.ref_number() {
             return Self::from_ref(page, number).await.map(Some);
@@ -74,7 +77,7 @@ impl Element {
     }
 
     async fn find_in_frame(
-        page: &Page,
+        page: &CommandPage,
         locator: &Locator,
         frame: &str,
     ) -> Result<Option<Self>, CommandError> {
@@ -90,7 +93,7 @@ impl Element {
         }))
     }
 
-    async fn from_ref(page: &Page, number: u32) -> Result<Self, CommandError> {
+    async fn from_ref(page: &CommandPage, number: u32) -> Result<Self, CommandError> {
         let name = format!("@e{number}");
         let (known, document) = {
             let state = page.browser.state();
@@ -115,7 +118,7 @@ impl Element {
 
     /// The element of a node that a snapshot has named.
     pub(crate) async fn from_node(
-        page: &Page,
+        page: &CommandPage,
         known: &RefTarget,
         name: String,
     ) -> Result<Self, CommandError> {

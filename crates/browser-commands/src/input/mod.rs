@@ -4,7 +4,7 @@ mod keys;
 
 use crate::element::{Element, Point};
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use keys::{Combination, Key};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const REQUESTED_STARTS_WITHIN: Duration = Duration::from_millis(500);
 /// How long a command waits for a page that its input has opened.
 const NAVIGATION_TIMEOUT: Duration = Duration::from_secs(10);
 
-async fn mouse(page: &Page, kind: &str, point: Point, more: Value) -> Result<(), CommandError> {
+async fn mouse(page: &CommandPage, kind: &str, point: Point, more: Value) -> Result<(), CommandError> {
     let mut params = json!({ "type": kind, "x": point.x, "y": point.y });
     if let (Some(params), Value::Object(more)) = (params.as_object_mut(), more) {
         params.extend(more);
@@ -28,7 +28,11 @@ async fn mouse(page: &Page, kind: &str, point: Point, more: Value) -> Result<(),
     page.call_input("Input.dispatchMouseEvent", params).await
 }
 
-pub(crate) async fn move_mouse(page: &Page, point: Point, is_pressed: bool) -> Result<(), CommandError> {
+pub(crate) async fn move_mouse(
+    page: &CommandPage,
+    point: Point,
+    is_pressed: bool,
+) -> Result<(), CommandError> {
     let buttons =
         json!({ "button": if is_pressed { "left" } else { "none" }, "buttons": i32::from(is_pressed) });
     mouse(page, "mouseMoved", point, buttons).await
@@ -36,7 +40,7 @@ pub(crate) async fn move_mouse(page: &Page, point: Point, is_pressed: bool) -> R
 
 /// Presses or releases a button. `clicks` counts the clicks in a row, so that the page sees a double click.
 pub(crate) async fn press_button(
-    page: &Page,
+    page: &CommandPage,
     point: Point,
     button: &str,
     is_down: bool,
@@ -48,7 +52,7 @@ pub(crate) async fn press_button(
 
 /// Clicks at a point, once or twice.
 pub(crate) async fn click(
-    page: &Page,
+    page: &CommandPage,
     point: Point,
     clicks: u32,
     modifiers: u32,
@@ -67,12 +71,17 @@ pub(crate) async fn click(
     Ok(())
 }
 
-pub(crate) async fn turn_wheel(page: &Page, point: Point, dx: f64, dy: f64) -> Result<(), CommandError> {
+pub(crate) async fn turn_wheel(
+    page: &CommandPage,
+    point: Point,
+    dx: f64,
+    dy: f64,
+) -> Result<(), CommandError> {
     mouse(page, "mouseWheel", point, json!({ "deltaX": dx, "deltaY": dy })).await
 }
 
 /// Drags from one element to another, with the moves in between that pages look for.
-pub(crate) async fn drag(page: &Page, from: &Element, to: &Element) -> Result<(), CommandError> {
+pub(crate) async fn drag(page: &CommandPage, from: &Element, to: &Element) -> Result<(), CommandError> {
     let start = from.wait_clickable().await?;
     move_mouse(page, start, false).await?;
     press_button(page, start, "left", true, 1).await?;
@@ -86,7 +95,7 @@ pub(crate) async fn drag(page: &Page, from: &Element, to: &Element) -> Result<()
 }
 
 /// Presses a key or a combination, such as `Enter` or `Control+a`.
-pub(crate) async fn press(page: &Page, typed: &str) -> Result<(), CommandError> {
+pub(crate) async fn press(page: &CommandPage, typed: &str) -> Result<(), CommandError> {
     let combination = Combination::parse(typed).map_err(CommandError::Usage)?;
     let mut held = 0;
     for modifier in &combination.modifiers {
@@ -102,7 +111,12 @@ pub(crate) async fn press(page: &Page, typed: &str) -> Result<(), CommandError> 
     Ok(())
 }
 
-async fn press_key(page: &Page, key: &Key, modifiers: u32, has_text: bool) -> Result<(), CommandError> {
+async fn press_key(
+    page: &CommandPage,
+    key: &Key,
+    modifiers: u32,
+    has_text: bool,
+) -> Result<(), CommandError> {
     let kind = if has_text && key.text.is_some() { "keyDown" } else { "rawKeyDown" };
     key_event(page, kind, key, modifiers, has_text).await?;
     if page.dialog().is_some() {
@@ -112,7 +126,7 @@ async fn press_key(page: &Page, key: &Key, modifiers: u32, has_text: bool) -> Re
 }
 
 async fn key_event(
-    page: &Page,
+    page: &CommandPage,
     kind: &str,
     key: &Key,
     modifiers: u32,
@@ -134,7 +148,7 @@ async fn key_event(
 }
 
 /// Types a text key by key into what has the focus.
-pub(crate) async fn type_text(page: &Page, text: &str) -> Result<(), CommandError> {
+pub(crate) async fn type_text(page: &CommandPage, text: &str) -> Result<(), CommandError> {
     if text.chars().count() > MAX_TYPED_CHARACTERS {
         let message =
             format!("At most {MAX_TYPED_CHARACTERS} characters can be typed; `fill` takes longer texts");
@@ -150,19 +164,19 @@ pub(crate) async fn type_text(page: &Page, text: &str) -> Result<(), CommandErro
 }
 
 /// Puts a text into what has the focus, as pasting does.
-pub(crate) async fn insert_text(page: &Page, text: &str) -> Result<(), CommandError> {
+pub(crate) async fn insert_text(page: &CommandPage, text: &str) -> Result<(), CommandError> {
     page.call_input("Input.insertText", json!({ "text": text })).await
 }
 
 /// How often the page had asked for a navigation and which document it had, before an input.
-pub(crate) fn navigation_mark(page: &Page) -> (u64, u64) {
+pub(crate) fn navigation_mark(page: &CommandPage) -> (u64, u64) {
     let state = page.browser.state();
     state.tab(&page.target).map_or((0, 0), |tab| (tab.requested_navigations, tab.document))
 }
 
 /// After an input: when it makes the page navigate, waits until the new page has loaded, so that the next
 /// command acts on it. A page that takes too long is left loading.
-pub(crate) async fn wait_after_input(page: &Page, before: (u64, u64)) {
+pub(crate) async fn wait_after_input(page: &CommandPage, before: (u64, u64)) {
     let begins = |state: &crate::state::BrowserState| {
         let tab = state.tab(&page.target)?;
         let moved = (tab.requested_navigations, tab.document) != before || tab.is_loading;

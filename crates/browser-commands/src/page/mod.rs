@@ -77,7 +77,7 @@ impl SessionBrowser {
 
 /// The tab that a command acts on, until the command's deadline.
 #[derive(Clone)]
-pub(crate) struct Page {
+pub(crate) struct CommandPage {
     pub(crate) browser: Arc<SessionBrowser>,
     pub(crate) target: String,
     pub(crate) session: String,
@@ -98,7 +98,7 @@ pub(crate) fn dialog_error(dialog: &OpenDialog) -> CommandError {
     ))
 }
 
-impl Page {
+impl CommandPage {
     pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, CommandError> {
         self.call_in(&self.session, method, params).await
     }
@@ -118,7 +118,7 @@ impl Page {
         }
     }
 
-    /// Like [`Page::call`] for input: when it opens a dialog, it has had its effect.
+    /// Like [`CommandPage::call`] for input: when it opens a dialog, it has had its effect.
     pub(crate) async fn call_input(&self, method: &str, params: Value) -> Result<(), CommandError> {
         if let Some(dialog) = self.dialog() {
             return Err(dialog_error(&dialog));

@@ -1,12 +1,12 @@
 //! Running scripts in a page: expressions, and functions on one of its objects.
 
-use super::{Page, World};
+use super::{CommandPage, World};
 use crate::error::CommandError;
 use serde_json::{Value, json};
 
 const MAX_ERROR_BYTES: usize = 2_000;
 
-impl Page {
+impl CommandPage {
     /// The value of an expression in our own world of a frame.
     pub(crate) async fn evaluate(&self, world: &World, expression: &str) -> Result<Value, CommandError> {
         let params = json!({

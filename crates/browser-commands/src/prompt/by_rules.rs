@@ -1,10 +1,10 @@
 //! Carries out a prompt by rules, without a model.
 
-use super::parse::{Step, is_secret_name, parse_prompt};
+use super::parse::{ParsedStep, is_secret_name, parse_prompt};
 use super::target::{self, Purpose};
 use super::{MODEL_NEEDED, PromptReply, PromptStatus, PromptStep, answer, wall};
 use crate::commander::Commander;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::snapshot::{self, NodeKind, PageSnapshot, SnapshotOptions};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ const READ_TEXT: &str = "(() => ({ title: document.title, \
     text: (document.body?.innerText ?? '').slice(0, 500000) }))()";
 
 /// One prompt under way.
-struct Run<'a> {
+struct PromptRun<'a> {
     commander: &'a Commander,
     deadline: Instant,
     steps: Vec<PromptStep>,
@@ -26,7 +26,7 @@ struct Run<'a> {
 /// Carries out a prompt by rules, within the time.
 pub async fn run_by_rules(commander: &Commander, prompt: &str, time: Duration) -> PromptReply {
     let deadline = Instant::now() + time;
-    let mut run = Run { commander, deadline, steps: Vec::new(), answers: Vec::new(), done: Vec::new() };
+    let mut run = PromptRun { commander, deadline, steps: Vec::new(), answers: Vec::new(), done: Vec::new() };
     let Some(steps) = parse_prompt(prompt) else {
         return run.end(PromptStatus::ModelNeeded, MODEL_NEEDED.to_owned()).await;
     };
@@ -47,7 +47,7 @@ pub async fn run_by_rules(commander: &Commander, prompt: &str, time: Duration) -
     run.end(PromptStatus::Completed, output).await
 }
 
-impl Run<'_> {
+impl PromptRun<'_> {
     async fn end(self, status: PromptStatus, output: String) -> PromptReply {
         let limit = Instant::now() + Duration::from_secs(5);
         let snapshot = match look_at_page(self.commander, limit).await {
@@ -57,13 +57,13 @@ impl Run<'_> {
         PromptReply { status, output, snapshot, steps: self.steps }
     }
 
-    async fn carry_out(&mut self, step: &Step) -> Result<(), String> {
+    async fn carry_out(&mut self, step: &ParsedStep) -> Result<(), String> {
         match step {
-            Step::Click(name) => self.act(name, Purpose::Click, &["click"], None, "Clicked").await,
-            Step::Fill { field, value } => {
+            ParsedStep::Click(name) => self.act(name, Purpose::Click, &["click"], None, "Clicked").await,
+            ParsedStep::Fill { field, value } => {
                 self.act(field, Purpose::Fill, &["fill"], Some(value), "Filled").await
             }
-            Step::FillWithoutValue(field) => {
+            ParsedStep::FillWithoutValue(field) => {
                 let reason = if is_secret_name(field) {
                     "secrets are never made up or looked up"
                 } else {
@@ -73,24 +73,24 @@ impl Run<'_> {
                     "Nothing was typed: the prompt names \"{field}\" but gives no value for it; {reason}"
                 ))
             }
-            Step::Select { value, field: Some(field) } => {
+            ParsedStep::Select { value, field: Some(field) } => {
                 self.act(field, Purpose::Select, &["select"], Some(value), "Selected in").await
             }
-            Step::Select { value, field: None } => self.select_option(value).await,
-            Step::Check { name, wanted: true } => {
+            ParsedStep::Select { value, field: None } => self.select_option(value).await,
+            ParsedStep::Check { name, wanted: true } => {
                 self.act(name, Purpose::Check, &["check"], None, "Checked").await
             }
-            Step::Check { name, wanted: false } => {
+            ParsedStep::Check { name, wanted: false } => {
                 self.act(name, Purpose::Check, &["uncheck"], None, "Unchecked").await
             }
-            Step::Scroll(direction) => self.run(&["scroll", direction, SCROLL_PIXELS]).await,
-            Step::Back => self.run(&["back"]).await,
-            Step::Forward => self.run(&["forward"]).await,
-            Step::Reload => self.run(&["reload"]).await,
-            Step::Open(address) => self.run(&["open", address]).await,
-            Step::Press(key) => self.run(&["press", key]).await,
-            Step::Search(query) => self.search(query).await,
-            Step::Ask(question) => self.ask(question).await,
+            ParsedStep::Scroll(direction) => self.run(&["scroll", direction, SCROLL_PIXELS]).await,
+            ParsedStep::Back => self.run(&["back"]).await,
+            ParsedStep::Forward => self.run(&["forward"]).await,
+            ParsedStep::Reload => self.run(&["reload"]).await,
+            ParsedStep::Open(address) => self.run(&["open", address]).await,
+            ParsedStep::Press(key) => self.run(&["press", key]).await,
+            ParsedStep::Search(query) => self.search(query).await,
+            ParsedStep::Ask(question) => self.ask(question).await,
         }
     }
 
@@ -190,7 +190,7 @@ impl Run<'_> {
 pub(super) async fn look_at_page(
     commander: &Commander,
     deadline: Instant,
-) -> Result<(Page, PageSnapshot), String> {
+) -> Result<(CommandPage, PageSnapshot), String> {
     let taken = async {
         let page = commander.page(deadline).await?;
         let snapshot =

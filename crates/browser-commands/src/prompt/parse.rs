@@ -6,7 +6,7 @@ use super::phrase::{
 
 /// One step of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ParsedStep {
     Click(String),
     Fill {
         field: String,
@@ -49,7 +49,7 @@ const QUESTIONS: &[&str] = &[
 const MAX_STEPS: usize = 20;
 
 /// The steps of a prompt; `None` when a part of it is none of the known sentences.
-pub(super) fn parse_prompt(prompt: &str) -> Option<Vec<Step>> {
+pub(super) fn parse_prompt(prompt: &str) -> Option<Vec<ParsedStep>> {
     let parts = split_steps(prompt);
     if parts.is_empty() || parts.len() > MAX_STEPS {
         return None;
@@ -57,55 +57,59 @@ pub(super) fn parse_prompt(prompt: &str) -> Option<Vec<Step>> {
     parts.iter().map(|part| parse_step(part)).collect()
 }
 
-fn parse_step(part: &str) -> Option<Step> {
+fn parse_step(part: &str) -> Option<ParsedStep> {
     let text = strip_polite(part);
     let text = text.trim_end_matches(['.', '!']).trim();
     let lower = text.to_ascii_lowercase();
     match lower.as_str() {
-        "go back" | "back" | "go to the previous page" => return Some(Step::Back),
-        "go forward" | "forward" => return Some(Step::Forward),
-        "reload" | "refresh" | "reload the page" | "refresh the page" => return Some(Step::Reload),
-        "submit" | "submit the form" => return Some(Step::Click("submit".to_owned())),
+        "go back" | "back" | "go to the previous page" => return Some(ParsedStep::Back),
+        "go forward" | "forward" => return Some(ParsedStep::Forward),
+        "reload" | "refresh" | "reload the page" | "refresh the page" => return Some(ParsedStep::Reload),
+        "submit" | "submit the form" => return Some(ParsedStep::Click("submit".to_owned())),
         _ => {}
     }
     if let Some(rest) = strip_any(&lower, &["scroll"]) {
-        return Some(Step::Scroll(if rest.contains("up") || rest.contains("top") { "up" } else { "down" }));
+        return Some(ParsedStep::Scroll(if rest.contains("up") || rest.contains("top") {
+            "up"
+        } else {
+            "down"
+        }));
     }
     if QUESTIONS.iter().any(|start| lower.starts_with(start)) {
-        return Some(Step::Ask(text.to_owned()));
+        return Some(ParsedStep::Ask(text.to_owned()));
     }
     if let Some(rest) = strip_any(text, &["search for ", "search "]) {
-        return Some(Step::Search(unquote(rest)));
+        return Some(ParsedStep::Search(unquote(rest)));
     }
     if let Some(rest) = strip_any(text, &["go to ", "open ", "navigate to ", "visit "]) {
         let target = unquote(strip_article(rest));
         let is_address = !target.contains(' ')
             && (target.contains("://") || target.contains('.') || target.contains("localhost"));
         return Some(if is_address {
-            Step::Open(target)
+            ParsedStep::Open(target)
         } else {
-            Step::Click(strip_kind(&target, &["page"]))
+            ParsedStep::Click(strip_kind(&target, &["page"]))
         });
     }
     parse_form_step(text).or_else(|| parse_click(text))
 }
 
-fn parse_form_step(text: &str) -> Option<Step> {
+fn parse_form_step(text: &str) -> Option<ParsedStep> {
     const FIELD_KINDS: &[&str] = &["field", "box", "input", "textbox", "form field"];
     let field = |text: &str| strip_kind(&unquote(strip_article(text)), FIELD_KINDS);
     if let Some(rest) = strip_any(text, &["fill in ", "fill out ", "fill ", "set "]) {
         return Some(match split_at_word(rest, &[" with ", " to "]) {
-            Some((name, value)) => Step::Fill { field: field(name), value: unquote(value) },
-            None => Step::FillWithoutValue(field(rest)),
+            Some((name, value)) => ParsedStep::Fill { field: field(name), value: unquote(value) },
+            None => ParsedStep::FillWithoutValue(field(rest)),
         });
     }
     if let Some(rest) = strip_any(text, &["type in ", "type ", "enter ", "write ", "put "]) {
         return Some(match split_at_word(rest, &[" into ", " in ", " as "]) {
             Some((value, name)) if is_value(value) => {
-                Step::Fill { field: field(name), value: unquote(value) }
+                ParsedStep::Fill { field: field(name), value: unquote(value) }
             }
-            Some((_, name)) => Step::FillWithoutValue(field(name)),
-            None => Step::FillWithoutValue(field(rest)),
+            Some((_, name)) => ParsedStep::FillWithoutValue(field(name)),
+            None => ParsedStep::FillWithoutValue(field(rest)),
         });
     }
     if let Some(rest) = strip_any(text, &["select ", "choose ", "pick "]) {
@@ -113,7 +117,7 @@ fn parse_form_step(text: &str) -> Option<Step> {
             Some((value, name)) => (value, Some(strip_kind(&field(name), &["list", "dropdown", "menu"]))),
             None => (rest, None),
         };
-        return Some(Step::Select {
+        return Some(ParsedStep::Select {
             value: strip_kind(&unquote(strip_article(value)), &["option"]),
             field: name,
         });
@@ -121,7 +125,7 @@ fn parse_form_step(text: &str) -> Option<Step> {
     for (starts, wanted) in [(["uncheck ", "untick "], false), (["check ", "tick "], true)] {
         if let Some(rest) = strip_any(text, &starts) {
             let name = strip_kind(&unquote(strip_article(rest)), &["checkbox", "check box", "box", "option"]);
-            return Some(Step::Check { name, wanted });
+            return Some(ParsedStep::Check { name, wanted });
         }
     }
     None
@@ -159,7 +163,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     })
 }
 
-fn parse_click(text: &str) -> Option<Step> {
+fn parse_click(text: &str) -> Option<ParsedStep> {
     if let Some(rest) = strip_any(text, &["press ", "hit "]) {
         let key = strip_kind(&unquote(strip_article(rest)), &["key"]);
         let is_key =
@@ -168,10 +172,10 @@ fn parse_click(text: &str) -> Option<Step> {
                 || key.to_ascii_lowercase().starts_with("arrow")
                 || key.to_ascii_lowercase().starts_with("page")
                 || key.contains('+');
-        return Some(if is_key { Step::Press(key) } else { Step::Click(click_target(rest)) });
+        return Some(if is_key { ParsedStep::Press(key) } else { ParsedStep::Click(click_target(rest)) });
     }
     let rest = strip_any(text, &["click on ", "click ", "tap on ", "tap "])?;
-    Some(Step::Click(click_target(rest)))
+    Some(ParsedStep::Click(click_target(rest)))
 }
 
 fn click_target(text: &str) -> String {
@@ -182,7 +186,7 @@ fn click_target(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn one(prompt: &str) -> Step {
+    fn one(prompt: &str) -> ParsedStep {
         let steps = parse_prompt(prompt).unwrap_or_else(|| panic!("{prompt}"));
         assert_eq!(steps.len(), 1, "{prompt}: {steps:?}");
         steps.into_iter().next().unwrap()
@@ -190,26 +194,32 @@ mod tests {
 
     #[test]
     fn the_usual_sentences_are_understood() {
-        assert_eq!(one("Click the Buy now button."), Step::Click("Buy now".to_owned()));
-        assert_eq!(one("please click on \"Sign up and save\""), Step::Click("Sign up and save".to_owned()));
-        let fill = Step::Fill { field: "name".to_owned(), value: "Ann Lee".to_owned() };
+        assert_eq!(one("Click the Buy now button."), ParsedStep::Click("Buy now".to_owned()));
+        assert_eq!(
+            one("please click on \"Sign up and save\""),
+            ParsedStep::Click("Sign up and save".to_owned())
+        );
+        let fill = ParsedStep::Fill { field: "name".to_owned(), value: "Ann Lee".to_owned() };
         assert_eq!(one("fill the name field with Ann Lee"), fill);
         assert_eq!(one("Type 'Ann Lee' into the name box"), fill);
         assert_eq!(one("enter Ann Lee in the name field"), fill);
-        let select = Step::Select { value: "Medium".to_owned(), field: Some("size".to_owned()) };
+        let select = ParsedStep::Select { value: "Medium".to_owned(), field: Some("size".to_owned()) };
         assert_eq!(one("select Medium from the size list"), select);
-        assert_eq!(one("scroll down"), Step::Scroll("down"));
-        assert_eq!(one("scroll to the top"), Step::Scroll("up"));
-        assert_eq!(one("go back"), Step::Back);
-        assert_eq!(one("go to example.com/a"), Step::Open("example.com/a".to_owned()));
-        assert_eq!(one("go to the About page"), Step::Click("About".to_owned()));
-        assert_eq!(one("search for red shoes and boots"), Step::Search("red shoes and boots".to_owned()));
-        assert_eq!(one("press enter"), Step::Press("enter".to_owned()));
-        assert_eq!(one("press the Buy button"), Step::Click("Buy".to_owned()));
-        assert_eq!(one("What is the price?"), Step::Ask("What is the price?".to_owned()));
+        assert_eq!(one("scroll down"), ParsedStep::Scroll("down"));
+        assert_eq!(one("scroll to the top"), ParsedStep::Scroll("up"));
+        assert_eq!(one("go back"), ParsedStep::Back);
+        assert_eq!(one("go to example.com/a"), ParsedStep::Open("example.com/a".to_owned()));
+        assert_eq!(one("go to the About page"), ParsedStep::Click("About".to_owned()));
+        assert_eq!(
+            one("search for red shoes and boots"),
+            ParsedStep::Search("red shoes and boots".to_owned())
+        );
+        assert_eq!(one("press enter"), ParsedStep::Press("enter".to_owned()));
+        assert_eq!(one("press the Buy button"), ParsedStep::Click("Buy".to_owned()));
+        assert_eq!(one("What is the price?"), ParsedStep::Ask("What is the price?".to_owned()));
         assert_eq!(
             one("uncheck the newsletter checkbox"),
-            Step::Check { name: "newsletter".to_owned(), wanted: false }
+            ParsedStep::Check { name: "newsletter".to_owned(), wanted: false }
         );
     }
 
@@ -219,18 +229,18 @@ mod tests {
             parse_prompt("fill name with Ann, click Send then scroll down and tell me how much it costs")
                 .unwrap();
         assert_eq!(steps.len(), 4, "{steps:?}");
-        assert_eq!(steps[1], Step::Click("Send".to_owned()));
-        assert_eq!(steps[2], Step::Scroll("down"));
-        assert!(matches!(steps[3], Step::Ask(_)));
+        assert_eq!(steps[1], ParsedStep::Click("Send".to_owned()));
+        assert_eq!(steps[2], ParsedStep::Scroll("down"));
+        assert!(matches!(steps[3], ParsedStep::Ask(_)));
     }
 
     #[test]
     fn secrets_without_a_value_are_recognized() {
-        assert_eq!(one("fill in the password"), Step::FillWithoutValue("password".to_owned()));
-        assert_eq!(one("enter my password"), Step::FillWithoutValue("password".to_owned()));
+        assert_eq!(one("fill in the password"), ParsedStep::FillWithoutValue("password".to_owned()));
+        assert_eq!(one("enter my password"), ParsedStep::FillWithoutValue("password".to_owned()));
         assert_eq!(
             one("type my password into the password field"),
-            Step::FillWithoutValue("password".to_owned())
+            ParsedStep::FillWithoutValue("password".to_owned())
         );
         assert!(is_secret_name("Your password") && is_secret_name("PIN") && !is_secret_name("shipping"));
     }

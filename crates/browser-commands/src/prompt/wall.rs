@@ -1,6 +1,6 @@
 //! Pages that only a person can get past: logins and captchas.
 
-use crate::page::Page;
+use crate::page::CommandPage;
 
 /// What is in the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const SCRIPT: &str = r#"(() => {
   return "";
 })()"#;
 
-pub(super) async fn find(page: &Page) -> Option<Wall> {
+pub(super) async fn find(page: &CommandPage) -> Option<Wall> {
     let world = page.world(&page.target).await.ok()?;
     match page.evaluate(&world, SCRIPT).await.ok()?.as_str()? {
         "captcha" => Some(Wall::Captcha),

@@ -1,6 +1,6 @@
 //! Finds elements that have no role but can be clicked, which pages without semantic markup are full of.
 
-use crate::page::Page;
+use crate::page::CommandPage;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -22,11 +22,11 @@ const DESCRIBE: &str = "function() { const hints = []; \
     return [hints.join(', '), (this.innerText || '').replace(/\\s+/g, ' ').trim().slice(0, 200)]; }";
 
 /// The clickable elements of a frame by their backend node. Empty when the frame does not answer.
-pub(super) async fn find(page: &Page, frame: &str) -> HashMap<i64, Clickable> {
+pub(super) async fn find(page: &CommandPage, frame: &str) -> HashMap<i64, Clickable> {
     find_elements(page, frame).await.unwrap_or_default()
 }
 
-async fn find_elements(page: &Page, frame: &str) -> Option<HashMap<i64, Clickable>> {
+async fn find_elements(page: &CommandPage, frame: &str) -> Option<HashMap<i64, Clickable>> {
     let world = page.world(frame).await.ok()?;
     let list = page.evaluate_object(&world, SCRIPT).await.ok()??;
     let objects = list_objects(page, &world.session, &list).await;
@@ -37,7 +37,7 @@ async fn find_elements(page: &Page, frame: &str) -> Option<HashMap<i64, Clickabl
 }
 
 /// The elements of an array of the page.
-pub(super) async fn list_objects(page: &Page, session: &str, list: &str) -> Vec<String> {
+pub(super) async fn list_objects(page: &CommandPage, session: &str, list: &str) -> Vec<String> {
     let params = json!({ "objectId": list, "ownProperties": true });
     let properties = page.call_in(session, "Runtime.getProperties", params).await.unwrap_or_default();
     let properties = properties["result"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) async fn list_objects(page: &Page, session: &str, list: &str) -> Vec<
     properties.iter().filter(is_entry).filter_map(object).collect()
 }
 
-async fn describe(page: &Page, session: &str, object: &str) -> Option<(i64, Clickable)> {
+async fn describe(page: &CommandPage, session: &str, object: &str) -> Option<(i64, Clickable)> {
     let (node, texts) = tokio::join!(
         page.call_in(session, "DOM.describeNode", json!({ "objectId": object })),
         page.call_function(session, object, DESCRIBE, &[]),

@@ -4,7 +4,7 @@ use super::clickable::{self, Clickable};
 use super::large_page;
 use crate::element::Element;
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ pub(super) struct Collected {
 }
 
 /// Reads the page, or the part below an element.
-pub(super) async fn collect(page: &Page, scope: Option<&Element>) -> Result<Collected, CommandError> {
+pub(super) async fn collect(page: &CommandPage, scope: Option<&Element>) -> Result<Collected, CommandError> {
     let counters = page.call("Memory.getDOMCounters", json!({})).await?;
     let dom_nodes = counters["nodes"].as_u64().unwrap_or_default();
     let (session, frame) = if let Some(element) = scope {
@@ -74,7 +74,7 @@ pub(super) async fn collect(page: &Page, scope: Option<&Element>) -> Result<Coll
 }
 
 /// Adds the trees of the frames inside, one after the other.
-async fn add_frames(page: &Page, collected: &mut Collected) {
+async fn add_frames(page: &CommandPage, collected: &mut Collected) {
     let mut at = 0;
     while at < collected.frames.len() {
         let owners: Vec<(usize, i64)> = {
@@ -115,7 +115,7 @@ async fn add_frames(page: &Page, collected: &mut Collected) {
     }
 }
 
-async fn read_tree(page: &Page, session: &str, frame: &str) -> Result<Value, CommandError> {
+async fn read_tree(page: &CommandPage, session: &str, frame: &str) -> Result<Value, CommandError> {
     let mut tree = page.call_in(session, "Accessibility.getFullAXTree", json!({ "frameId": frame })).await?;
     Ok(tree["nodes"].take())
 }

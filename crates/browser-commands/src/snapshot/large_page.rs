@@ -5,7 +5,7 @@ use super::clickable::list_objects;
 use super::collect::{AxNode, Collected, FrameTree, parse_node};
 use crate::element::Element;
 use crate::error::CommandError;
-use crate::page::{Page, check_exception};
+use crate::page::{CommandPage, check_exception};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ const SCRIPT: &str = include_str!("large_page.js");
 const MAX_ELEMENTS: usize = 500;
 
 pub(super) async fn collect(
-    page: &Page,
+    page: &CommandPage,
     scope: Option<&Element>,
     session: String,
     frame: String,
@@ -48,7 +48,7 @@ pub(super) async fn collect(
     Ok(Collected { frames: vec![tree], note: Some(note) })
 }
 
-async fn read_node(page: &Page, session: &str, object: &str) -> Option<AxNode> {
+async fn read_node(page: &CommandPage, session: &str, object: &str) -> Option<AxNode> {
     let params = json!({ "objectId": object, "fetchRelatives": false });
     let read = page.call_in(session, "Accessibility.getPartialAXTree", params).await.ok()?;
     let node = read["nodes"].as_array()?.first()?;

@@ -12,7 +12,7 @@ pub(crate) use tree::{NodeKind, SnapshotNode};
 
 use crate::element::{Element, Locator};
 use crate::error::CommandError;
-use crate::page::Page;
+use crate::page::CommandPage;
 use crate::state::{PageTool, RefTarget};
 use collect::Collected;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,10 @@ impl PageSnapshot {
 }
 
 /// All nodes of the page, or of the part that a selector names.
-pub(crate) async fn read_nodes(page: &Page, selector: Option<&str>) -> Result<SnapshotNodes, CommandError> {
+pub(crate) async fn read_nodes(
+    page: &CommandPage,
+    selector: Option<&str>,
+) -> Result<SnapshotNodes, CommandError> {
     page.check_alive()?;
     let scope = match selector {
         Some(selector) => Some(Element::find(page, &Locator::parse(selector)).await?),
@@ -66,7 +69,7 @@ pub(crate) struct SnapshotNodes {
 
 impl SnapshotNodes {
     /// Where a node is, for finding its element again.
-    pub(crate) fn target(&self, page: &Page, node: &SnapshotNode) -> Option<RefTarget> {
+    pub(crate) fn target(&self, page: &CommandPage, node: &SnapshotNode) -> Option<RefTarget> {
         let frame = self.collected.frames.get(node.frame)?;
         Some(RefTarget {
             tab: page.target.clone(),
@@ -82,7 +85,7 @@ impl SnapshotNodes {
 
 /// Takes a snapshot; its refs replace those of the last one.
 pub(crate) async fn take_snapshot(
-    page: &Page,
+    page: &CommandPage,
     options: &SnapshotOptions,
 ) -> Result<PageSnapshot, CommandError> {
     let read = read_nodes(page, options.selector.as_deref()).await?;

@@ -112,7 +112,8 @@ pub(crate) struct SnapshotNode {
     pub(crate) frame: usize,
 }
 
-struct Step {
+/// A node that is still to be shown, with what was shown above it.
+struct PendingNode {
     frame: usize,
     node: usize,
     depth: usize,
@@ -124,7 +125,7 @@ struct Step {
 pub(super) fn flatten(collected: &Collected) -> Vec<SnapshotNode> {
     let mut shown: Vec<SnapshotNode> = Vec::new();
     let Some(outer) = collected.frames.first() else { return shown };
-    let mut waiting = vec![Step { frame: 0, node: outer.root, depth: 0, shown_text: None }];
+    let mut waiting = vec![PendingNode { frame: 0, node: outer.root, depth: 0, shown_text: None }];
     for _ in 0..MAX_STEPS {
         let Some(step) = waiting.pop() else { break };
         let tree = &collected.frames[step.frame];
@@ -144,7 +145,8 @@ pub(super) fn flatten(collected: &Collected) -> Vec<SnapshotNode> {
                 break;
             }
         }
-        let below = |frame: usize, node: usize| Step { frame, node, depth, shown_text: shown_text.clone() };
+        let below =
+            |frame: usize, node: usize| PendingNode { frame, node, depth, shown_text: shown_text.clone() };
         if let Some(inner) = tree.embedded.get(&step.node) {
             waiting.push(below(*inner, collected.frames[*inner].root));
         }
@@ -153,7 +155,7 @@ pub(super) fn flatten(collected: &Collected) -> Vec<SnapshotNode> {
     remove_repeated_labels(shown)
 }
 
-fn show(tree: &FrameTree, node: &AxNode, step: &Step) -> Option<SnapshotNode> {
+fn show(tree: &FrameTree, node: &AxNode, step: &PendingNode) -> Option<SnapshotNode> {
     let clickable = node.backend_node.and_then(|node| tree.clickable.get(&node));
     if node.is_ignored && clickable.is_none() {
         return None;

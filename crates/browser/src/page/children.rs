@@ -2,8 +2,8 @@
 //! sessions of their own. Their requests follow the rules of the page, and those of frames count for whether
 //! the page is quiet.
 
-use super::events::{Attached, Detached, LoadingEnded, RequestSent};
-use super::{Page, parse_event};
+use super::events::{ChildAttached, ChildDetached, LoadingEnded, RequestSent};
+use super::{OpenPage, parse_event};
 use crate::cdp::Listener;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -60,15 +60,15 @@ impl Children {
 
 /// The session of a frame or a worker.
 struct Child {
-    page: Arc<Page>,
+    page: Arc<OpenPage>,
     session: String,
     is_frame: bool,
 }
 
-impl Page {
+impl OpenPage {
     /// Starts to track a frame or worker. It is paused until we let it run, so nothing of it escapes the
     /// rules.
-    pub(super) fn attach_child(&self, parent: &str, attached: &Attached) {
+    pub(super) fn attach_child(&self, parent: &str, attached: &ChildAttached) {
         let session = attached.session_id.as_str();
         let is_frame = attached.target_info.kind == "iframe";
         let limit = if is_frame { MAX_FRAMES } else { MAX_WORKERS };
@@ -152,7 +152,7 @@ impl Listener for Child {
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(gone) = parse_event::<Detached>(params) {
+                if let Some(gone) = parse_event::<ChildDetached>(params) {
                     page.detach_child(&gone.session_id);
                 }
             }

@@ -90,7 +90,7 @@ pub(crate) struct Dialog {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Attached {
+pub(crate) struct ChildAttached {
     pub(crate) session_id: String,
     pub(crate) target_info: TargetInfo,
 }
@@ -104,7 +104,7 @@ pub(crate) struct TargetInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Detached {
+pub(crate) struct ChildDetached {
     pub(crate) session_id: String,
 }
 

@@ -13,7 +13,7 @@ pub(crate) use state::{DocumentResponse, PageState};
 
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
-use events::{Detached, Dialog, FrameEvent, Navigated, ScheduledNavigation};
+use events::{ChildDetached, Dialog, FrameEvent, Navigated, ScheduledNavigation};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::json;
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The state of a page. Shared between the visit and the task that reads the connection.
-pub(crate) struct Page {
+pub(crate) struct OpenPage {
     connection: Connection,
     session: String,
     /// The id of the main frame, which is also the id of its target.
@@ -35,7 +35,7 @@ pub(crate) struct Page {
     this: Weak<Self>,
 }
 
-impl Page {
+impl OpenPage {
     pub(crate) fn listen(connection: &Connection, session: &str, target: &str) -> Arc<Self> {
         let page = Arc::new_cyclic(|this| Self {
             connection: connection.clone(),
@@ -104,7 +104,7 @@ fn parse_event<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
 }
 
-impl Listener for Page {
+impl Listener for OpenPage {
     fn event(&self, method: &str, params: &RawValue) {
         match method {
             "Fetch.requestPaused" | "Fetch.authRequired" => self.handle_paused(&self.session, method, params),
@@ -153,7 +153,7 @@ impl Listener for Page {
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(gone) = parse_event::<Detached>(params) {
+                if let Some(gone) = parse_event::<ChildDetached>(params) {
                     self.detach_child(&gone.session_id);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::credentials::VisitHeaders;
 use super::events::PausedRequest;
-use super::{Page, parse_event};
+use super::{OpenPage, parse_event};
 use crate::ads::{Ads, RequestKind};
 use crate::storage_state::EMPTY_DOCUMENT;
 use net::{BotIdentity, SIGNATURE_HEADERS, UrlRule};
@@ -130,7 +130,7 @@ fn continue_params(id: &str, headers: Option<&[(String, String)]>) -> Value {
     }
 }
 
-impl Page {
+impl OpenPage {
     /// Decides about a paused request, on the session it belongs to.
     pub(super) fn handle_paused(&self, session: &str, method: &str, params: &RawValue) {
         let Some(paused) = parse_event::<PausedRequest>(params) else { return };

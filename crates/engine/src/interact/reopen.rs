@@ -16,12 +16,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
-    session_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Navigated {
     error_text: Option<String>,
 }
@@ -65,9 +59,8 @@ fn failed(error: &CdpError) -> Error {
 impl DrivenPage {
     async fn attach(session: &Session, client: CdpClient) -> Result<Self, CdpError> {
         let page = session.pages().into_iter().next().ok_or(CdpError::Over)?;
-        let wanted = json!({ "targetId": page.target_id, "flatten": true });
-        let attached: Attached = client.call(None, "Target.attachToTarget", &wanted).await?;
-        Ok(Self { client, session: attached.session_id })
+        let session = client.attach(&page.target_id).await?;
+        Ok(Self { client, session })
     }
 
     async fn call(&self, method: &str, params: Value) -> Result<Value, CdpError> {

@@ -198,7 +198,7 @@ impl Viewer {
             let _ = self.client.send(None, "Target.detachFromTarget", &gone).await;
         }
         self.unshown = None;
-        let session = screencast::attach(&self.client, target).await?;
+        let session = self.client.attach(target).await?;
         self.shown = Some(ShownPage { target: target.to_owned(), session });
         self.call("Page.enable", json!({})).await?;
         if let Some(shown) = &self.shown {
