@@ -2,9 +2,11 @@
 
     python tests/upgrade/make.py OLD_BINARY OUTPUT_FOLDER
 
-Starts a small site and the server, on SQLite and on PostgreSQL; scrapes, crawls, runs a batch and an agent; stops the
-server and writes the database, the key of its secrets and what it answered. `tests/blackbox/upgrade.rs` lets the
-current version answer the same questions from the same databases.
+Starts a small site and the server, on SQLite and on PostgreSQL; scrapes, crawls, runs a batch and an agent, checks a
+monitor, parses a file, saves a browser profile, makes and revokes keys, lets a webhook fail; stops the server and writes
+the database, the key of its secrets and what it answered. `tests/blackbox/upgrade.rs` lets the current version answer the
+same questions from the same databases. The folder is named after the newest migration of the old version. It takes a
+Chromium, for the profile.
 """
 
 import glob
@@ -61,8 +63,9 @@ class Server:
         settings = {
             "GANNET_API_KEY": KEY,
             "GANNET_EGRESS_ALLOW": "scrape=127.0.0.0/8;webhook=127.0.0.0/8",
-            "GANNET_BROWSER": "off",
             "GANNET_RESEARCH_STARTER": "off",
+            "GANNET_ANONYMOUS_REGISTRATION": "free",
+            "GANNET_WEBHOOK_RETRIES": "100ms",
         }
         if database:
             settings["GANNET_DATABASE_URL"] = database
@@ -79,20 +82,36 @@ class Server:
                 time.sleep(0.1)
         raise SystemExit("the server does not start")
 
-    def ask(self, method, path, body=None):
-        request = urllib.request.Request(self.base + path, method=method)
-        request.add_header("Authorization", f"Bearer {KEY}")
-        data = None
-        if body is not None:
-            request.add_header("Content-Type", "application/json")
-            data = json.dumps(body).encode()
-        with urllib.request.urlopen(request, data, timeout=60) as response:
+    def send(self, method, path, data=None, key=KEY, headers={}):
+        request = urllib.request.Request(self.base + path, data, headers, method=method)
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
+        return urllib.request.urlopen(request, timeout=60)
+
+    def ask(self, method, path, body=None, key=KEY):
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with self.send(method, path, data, key, headers) as response:
             return json.load(response)
+
+    def parse(self, name, content):
+        """Uploads a file and returns the document."""
+        part = f'--part\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n{content}\r\n--part--\r\n'
+        headers = {"Content-Type": "multipart/form-data; boundary=part"}
+        with self.send("POST", "/v2/parse", part.encode(), headers=headers) as response:
+            return json.load(response)["data"]
+
+    def sign_in(self):
+        """Signs in as a page of the server does and returns the cookie."""
+        headers = {"Content-Type": "application/json", "Origin": self.base}
+        with self.send("POST", "/admin/sign-in", json.dumps({"key": KEY}).encode(), None, headers) as response:
+            return response.headers["Set-Cookie"].split(";")[0]
 
     def wait(self, path):
         for _ in range(300):
             answer = self.ask("GET", path)
-            if answer["status"] not in ("scraping", "processing", "pending"):
+            status = answer.get("status") or answer["data"]["status"]
+            if status not in ("scraping", "processing", "pending", "queued", "running"):
                 return answer
             time.sleep(0.1)
         raise SystemExit(f"{path} does not end")
@@ -122,20 +141,60 @@ def fill(server, site):
     ]
     for path in (paths[0], paths[2], paths[3]):
         server.wait(path)
+    paths += monitored(server, site)
+    profile = {"url": f"{site}/colony", "profile": {"name": "shop", "saveChanges": True}}
+    server.ask("POST", "/v2/scrape", profile)
+    parsed = server.parse("report.html", f"<h1>Report</h1>{PARAGRAPH}")
+    paths += [f"/v2/scrape/{parsed['metadata']['scrapeId']}", "/v2/team/webhooks/failed", "/v2/profiles"]
+    keys = made_keys(server)
+    cookie = server.sign_in()
     time.sleep(2)  # what follows the end of the work is written
     answers = [{"path": path, "body": server.ask("GET", path)} for path in paths]
     stored = {"url": f"{site}/colony", "formats": ["markdown"], "minAge": 1}
     pages = [{"request": stored, "markdown": server.ask("POST", "/v2/scrape", stored)["data"]["markdown"]}]
-    text = json.dumps({"key": KEY, "answers": answers, "pages": pages}, indent=1, ensure_ascii=False)
-    return text.replace(server.base, "SERVER")
+    stored = {"key": KEY, "keys": keys, "cookie": cookie, "answers": answers, "pages": pages}
+    return json.dumps(stored, indent=1, ensure_ascii=False).replace(server.base, "SERVER")
+
+
+def monitored(server, site):
+    """Lets a monitor find a page and then a change of it; returns what to ask about it."""
+    targets = [{"type": "scrape", "urls": [f"{site}/price"]}]
+    asked = {"name": "Feeder", "schedule": {"text": "daily"}, "targets": targets, "goal": "the price drops below 50 EUR"}
+    monitor = f"/v2/monitor/{server.ask('POST', '/v2/monitor', asked)['data']['id']}"
+    checks = []
+    for price in (80, 45):
+        PAGES["/price"] = f"<h1>Feeder</h1>{PARAGRAPH}<p>Price: {price} EUR</p>"
+        checks.append(f"{monitor}/checks/{server.ask('POST', f'{monitor}/run')['id']}")
+        server.wait(checks[-1])
+    server.ask("PATCH", monitor, {"status": "paused"})  # or a later version would begin with a check
+    return [monitor, f"{monitor}/checks", *checks]
+
+
+def made_keys(server):
+    """Keys, each with a question and the status that answers it."""
+    def made(name, **options):
+        return server.ask("POST", "/admin/keys", {"name": name, **options})
+
+    reader, admin, revoked = made("reader", scopes=["scrape"]), made("admin", scopes=["admin"]), made("revoked")
+    server.ask("DELETE", f"/admin/keys/{revoked['data']['id']}")
+    registered = server.ask("POST", "/agent/auth", {"type": "anonymous"}, None)["credential"]
+    usage, own = "/v2/team/credit-usage", "/v2/crawl/active"
+    return [
+        {"key": reader["key"], "path": own, "status": 403},
+        {"key": reader["key"], "path": usage, "status": 200},
+        {"key": admin["key"], "path": "/admin/keys", "status": 200},
+        {"key": revoked["key"], "path": usage, "status": 401},
+        {"key": registered, "path": usage, "status": 200},
+    ]
 
 
 def later(connection, tables):
     for table in tables:
         connection(f"UPDATE {table} SET expires_at = {FAR} WHERE expires_at IS NOT NULL")
+    connection(f"UPDATE profiles SET used_at = {FAR}")
 
 
-EXPIRING = ["pages", "scrapes", "crawls", "agent_runs", "searches", "objects"]
+EXPIRING = ["pages", "scrapes", "crawls", "agent_runs", "searches", "objects", "deliveries", "monitor_checks", "sign_ins"]
 
 
 def write(folder, name, data):
