@@ -170,6 +170,11 @@ async fn firecrawl_js_searches() {
 }
 
 #[tokio::test]
+async fn a_client_generated_from_the_openapi_document_calls_the_server() {
+    run_search_script(python("generated.py")).await;
+}
+
+#[tokio::test]
 async fn firecrawl_py_runs_agents() {
     run_agent_script(python("agent.py")).await;
 }

@@ -12,6 +12,7 @@ mod deprecation;
 mod docs;
 mod drain;
 mod error;
+mod file_bytes;
 mod oauth_error;
 mod peers;
 mod report;

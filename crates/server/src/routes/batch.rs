@@ -1,7 +1,8 @@
 //! `/v2/batch/scrape`: batches, which scrape a list of pages.
 
 use super::crawl::json_response;
-use super::{downloads, watch};
+use super::downloads::{self, DownloadedFile};
+use super::watch;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
@@ -121,8 +122,7 @@ async fn batch_ledger(
 /// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
 #[utoipa::path(get, path = "/v2/batch/scrape/{id}/download", tag = "Batch",
     params(("id" = uuid::Uuid, Path, description = "Id of the batch"), DownloadQuery),
-    responses((status = 200, description = "The file",
-        content((String = "application/x-ndjson"), (String = "application/warc")))))]
+    responses((status = 200, response = inline(DownloadedFile))))]
 async fn batch_download(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

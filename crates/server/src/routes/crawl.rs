@@ -1,6 +1,7 @@
 //! `/v2/crawl`: crawls of whole sites. Following them live is in [`super::watch`].
 
-use super::{downloads, watch};
+use super::downloads::{self, DownloadedFile};
+use super::watch;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
@@ -145,8 +146,7 @@ async fn crawl_ledger(
 /// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
 #[utoipa::path(get, path = "/v2/crawl/{id}/download", tag = "Crawl",
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl"), DownloadQuery),
-    responses((status = 200, description = "The file",
-        content((String = "application/x-ndjson"), (String = "application/warc")))))]
+    responses((status = 200, response = inline(DownloadedFile))))]
 async fn crawl_download(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

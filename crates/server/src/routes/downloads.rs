@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::file_bytes::FileBytes;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -13,8 +14,19 @@ use engine::time::{iso, now};
 use futures_util::stream::{self, Stream};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToResponse;
 use uuid::Uuid;
 use wire::crawl::{DownloadFormat, DownloadQuery};
+
+/// A download, for the OpenAPI document. Programs that are generated from it and know neither type read bytes.
+#[derive(Debug, ToResponse)]
+#[response(description = "The file")]
+#[expect(dead_code, reason = "describes a response; it is written by `download`")]
+pub enum DownloadedFile {
+    Jsonl(#[content("application/x-ndjson")] String),
+    Warc(#[content("application/warc")] String),
+    Bytes(#[content("application/octet-stream")] FileBytes),
+}
 
 pub async fn download(
     app: &App,

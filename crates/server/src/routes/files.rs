@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::body::QueryString;
 use crate::error::ApiError;
+use crate::file_bytes::FileBytes;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -29,7 +30,7 @@ struct SignedQuery {
 #[utoipa::path(get, path = "/v2/files/{name}", tag = "Scrape", security(()),
     params(("name" = String, Path, description = "As in the URL of the file"), SignedQuery),
     responses(
-        (status = 200, description = "The file", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 200, description = "The file", body = FileBytes, content_type = "application/octet-stream"),
         (status = 404, description = "Unknown, expired, or not signed by this server", body = ErrorBody),
     ))]
 async fn file(

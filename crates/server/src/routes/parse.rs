@@ -5,6 +5,7 @@ use crate::auth::Authenticated;
 use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody, QueryString};
 use crate::error::ApiError;
+use crate::file_bytes::FileBytes;
 use crate::routes::scrape::document_response;
 use crate::upload;
 use axum::Json;
@@ -130,7 +131,7 @@ struct UploadQuery {
 /// Upload a file to the URL of `POST /v2/parse/upload-url`
 #[utoipa::path(put, path = "/v2/parse/upload/{id}", tag = "Parse", security(()),
     params(("id" = uuid::Uuid, Path, description = "As in `uploadUrl`"), UploadQuery),
-    request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The bytes of the file, at most 50 MB"),
+    request_body(content = FileBytes, content_type = "application/octet-stream", description = "The bytes of the file, at most 50 MB"),
     responses(
         (status = 200, body = SuccessResponse),
         (status = 403, description = "Authentication is off, and a web page sent the request", body = ErrorBody),

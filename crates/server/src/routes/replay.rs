@@ -5,6 +5,7 @@ use crate::auth::Authenticated;
 use crate::base_url::base_url;
 use crate::body::JobId;
 use crate::error::ApiError;
+use crate::file_bytes::FileBytes;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
@@ -55,7 +56,8 @@ async fn list_pages(
         ("pageId" = String, Path, description = "Id of the page"),
     ),
     responses(
-        (status = 200, description = "The playlist", body = String, content_type = "application/vnd.apple.mpegurl"),
+        (status = 200, description = "The playlist",
+            content((String = "application/vnd.apple.mpegurl"), (FileBytes = "application/octet-stream"))),
         (status = 404, description = "The page was not recorded, or its recording is gone", body = ErrorBody),
     ))]
 async fn playlist(
