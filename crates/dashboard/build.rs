@@ -1,12 +1,12 @@
 //! Lists the files of the folder `web`, so that `include_bytes!` embeds each of them.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const KINDS: [&str; 4] = ["css", "html", "js", "svg"];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    let root = folder_of("CARGO_MANIFEST_DIR").join("../../web");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     let mut folders = vec![root.clone()];
@@ -34,6 +34,10 @@ fn main() {
         writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("writing to a string");
     }
     list.push_str("];\n");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
-    std::fs::write(out.join("files.rs"), list).expect("write the list of files");
+    std::fs::write(folder_of("OUT_DIR").join("files.rs"), list).expect("write the list of files");
+}
+
+/// Asked for when this runs: a folder that was compiled in would be the old one after the workspace was moved.
+fn folder_of(variable: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os(variable).expect("set by cargo"))
 }

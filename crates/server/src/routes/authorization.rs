@@ -15,7 +15,9 @@ use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
-use engine::authorization::{AuthorizationError, Authorizations, NewClient, RegisteredClient};
+use engine::authorization::{
+    AuthorizationError, Authorizations, CheckedRequest, NewClient, RegisteredClient,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -161,11 +163,8 @@ async fn show(
     QueryString(request): QueryString<AuthorizationRequest>,
 ) -> Result<Response, ApiError> {
     let authorizations = offered(&app)?;
-    let base = base_url(&app.settings, &headers);
-    let checked = authorizations.check(address.0, &request, &base).await;
-    let checked = checked.map_err(|rejection| to_wire(rejection.error))?;
-    let view = checked.view(&caller).map_err(to_wire)?;
-    Ok(([(CACHE_CONTROL, "no-store")], Json(DataResponse::new(view))).into_response())
+    let checked = check(authorizations, address, &request, &base_url(&app.settings, &headers)).await?;
+    Ok(unstored(checked.view(&caller).map_err(to_wire)?))
 }
 
 /// Allow or deny what an application asks the caller for
@@ -181,15 +180,29 @@ async fn decide(
 ) -> Result<Response, ApiError> {
     let authorizations = offered(&app)?;
     let base = base_url(&app.settings, &headers);
-    let checked = authorizations.check(address.0, &decision.request, &base).await;
-    let checked = checked.map_err(|rejection| to_wire(rejection.error))?;
+    let checked = check(authorizations, address, &decision.request, &base).await?;
     let redirect_to = if decision.allow {
         authorizations.allow(&caller, checked, decision.scopes.as_deref(), &base).await.map_err(to_wire)?
     } else {
         checked.deny(&base)
     };
-    let answer = DataResponse::new(AuthorizationAnswer { redirect_to });
-    Ok(([(CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    Ok(unstored(AuthorizationAnswer { redirect_to }))
+}
+
+/// What an application asks for, if it may ask for it.
+async fn check(
+    authorizations: &Authorizations,
+    address: ClientAddress,
+    request: &AuthorizationRequest,
+    base: &str,
+) -> Result<CheckedRequest, ApiError> {
+    let checked = authorizations.check(address.0, request, base).await;
+    Ok(checked.map_err(|rejection| to_wire(rejection.error))?)
+}
+
+/// A response that no cache keeps.
+fn unstored(data: impl Serialize) -> Response {
+    ([(CACHE_CONTROL, "no-store")], Json(DataResponse::new(data))).into_response()
 }
 
 fn offered(app: &App) -> Result<&Authorizations, ApiError> {

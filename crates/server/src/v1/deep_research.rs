@@ -144,12 +144,8 @@ fn sources(events: &[Value]) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::object;
     use super::*;
-
-    fn object(value: Value) -> Object {
-        let Value::Object(object) = value else { unreachable!("an object") };
-        object
-    }
 
     #[test]
     fn a_question_is_a_chat_and_a_schema_a_task() {

@@ -128,12 +128,8 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::object;
     use super::*;
-
-    fn object(value: Value) -> Object {
-        let Value::Object(object) = value else { unreachable!("an object") };
-        object
-    }
 
     #[test]
     fn a_site_becomes_a_crawl_of_bounded_size() {

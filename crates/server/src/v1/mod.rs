@@ -210,3 +210,10 @@ fn json_response(body: &Value) -> Response {
     let kind = HeaderValue::from_static("application/json");
     (StatusCode::OK, [(CONTENT_TYPE, kind)], Bytes::from(body.to_string())).into_response()
 }
+
+/// For tests, which write bodies with `json!`.
+#[cfg(test)]
+fn object(value: Value) -> Object {
+    let Value::Object(object) = value else { unreachable!("an object") };
+    object
+}
