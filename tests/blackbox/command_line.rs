@@ -177,6 +177,29 @@ fn a_reader_that_leaves_changes_neither_the_work_nor_the_exit_code() {
 }
 
 #[test]
+fn help_offers_only_the_settings_that_a_command_uses() {
+    let all = ["--config", "--data-dir", "--database-url", "--set"];
+    for (command, offered) in [
+        (&["openapi"][..], &[][..]),
+        (&["completions"], &[]),
+        (&["skills", "install"], &[]),
+        (&["scrape"], &["--config", "--data-dir", "--set"]),
+        (&["crawl"], &["--config", "--set"]),
+        (&["keys", "list"], &all),
+        (&["serve"], &all),
+    ] {
+        let (code, help, _) = run({
+            let mut program = gannet();
+            program.args(command).arg("--help");
+            program
+        });
+        assert_eq!(code, Some(0), "{command:?}");
+        let shown: Vec<_> = all.into_iter().filter(|option| help.contains(&format!("{option} <"))).collect();
+        assert_eq!(shown, offered, "{command:?}");
+    }
+}
+
+#[test]
 fn output_that_does_not_fit_on_the_disk_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = gannet();

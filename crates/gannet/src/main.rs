@@ -16,7 +16,7 @@ mod secret_keys;
 mod settings;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::parse::CalledAs;
 use exit_code::Mistake;
 use settings::{Flags, Settings};
@@ -130,6 +130,31 @@ impl Globals {
     }
 }
 
+/// The command line, with each command offering the settings that it uses. All of them are accepted everywhere.
+fn command_line() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    command.mut_subcommands(|command| {
+        let unused: &[&str] = match command.get_name() {
+            "openapi" | "completions" | "skills" => &["config", "data_dir", "database_url", "set"],
+            // These keep their data in a folder of their own.
+            "crawl" | "batch" => &["data_dir", "database_url"],
+            "agent" | "browser" | "extract" | "map" | "models" | "monitor" | "parse" | "research"
+            | "scrape" | "web-bot-auth" => &["database_url"],
+            _ => &[],
+        };
+        hide_options(command, unused)
+    })
+}
+
+fn hide_options(command: clap::Command, names: &[&str]) -> clap::Command {
+    let hide = |option: clap::Arg| {
+        let is_named = names.contains(&option.get_id().as_str());
+        if is_named { option.hide(true) } else { option }
+    };
+    command.mut_args(hide).mut_subcommands(|command| hide_options(command, names))
+}
+
 fn main() -> ExitCode {
     // In the shell of a browser session the binary is linked as `agent-browser`: a client without rights.
     let mut words = std::env::args_os();
@@ -143,7 +168,7 @@ fn main() -> ExitCode {
         return code;
     }
     keep_memory_small();
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&command_line().get_matches()).unwrap_or_else(|error| error.exit());
     match run(cli) {
         Ok(code) => code,
         Err(error) => exit_code::print_error(&error),
@@ -218,9 +243,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Skills(skills) => skills.run(),
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {
-                let mut command = <Cli as clap::CommandFactory>::command();
                 let mut script = Vec::new();
-                clap_complete::generate(shell, &mut command, "gannet", &mut script);
+                clap_complete::generate(shell, &mut command_line(), "gannet", &mut script);
                 output::print(format_args!("{}", String::from_utf8_lossy(&script)));
                 Ok(ExitCode::SUCCESS)
             }
