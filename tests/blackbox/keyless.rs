@@ -70,6 +70,38 @@ async fn an_address_has_its_quota_over_all_processes() {
 }
 
 #[tokio::test]
+async fn an_address_has_a_number_of_credits_a_day() {
+    let (site, dir) = (Site::start(), TempDir::new());
+    let server = config(&dir).set("keyless_credits", "4").start().await;
+    let http = &server.http;
+    let dear = json!({ "url": site.url("/article"), "formats": [{ "type": "json", "schema": { "type": "object", "properties": { "title": { "type": "string" } } } }] });
+    let send = async |body: &serde_json::Value| {
+        let request = http.with_key(None).request(Method::POST, "/v2/scrape");
+        http.send(request.header("x-forwarded-for", "192.0.2.7").json(body)).await.unwrap()
+    };
+    let plain = json!({ "url": site.url("/article") });
+    let cost = send(&plain).await.expect_success()["data"]["metadata"]["creditsUsed"].as_i64();
+    assert_eq!(cost, Some(1));
+    // More than is left: refused, and nothing is taken.
+    let refused = send(&dear).await;
+    assert_eq!(
+        (refused.status, &refused.json["code"]),
+        (429, &json!("KEYLESS_QUOTA_REACHED")),
+        "{}",
+        refused.text
+    );
+    let details = &refused.json["details"];
+    assert_eq!((&details["reason"], &details["limitPerDay"]), (&json!("credits"), &json!(4)));
+    assert!(refused.json["error"].as_str().unwrap().contains("4 credits"), "{}", refused.text);
+    assert!((86_000..=86_400).contains(&refused.header("retry-after").parse::<u32>().unwrap()));
+    for _ in 0..3 {
+        assert_eq!(send(&plain).await.status, 200);
+    }
+    assert_eq!(send(&plain).await.json["details"]["reason"], "requests", "one of five requests was refused");
+    assert_eq!(scrape(http, &site.url("/article"), "192.0.2.8").await.status, 200, "another address");
+}
+
+#[tokio::test]
 async fn only_some_endpoints_need_no_key() {
     let (site, dir) = (Site::start(), TempDir::new());
     let server = config(&dir).start().await;
@@ -90,6 +122,8 @@ async fn only_some_endpoints_need_no_key() {
     }
     let interact = http.post(&format!("/v2/scrape/{id}/interact"), &json!({ "code": "1" })).await.unwrap();
     assert_eq!(interact.status, 401, "{}", interact.text);
+    let text = interact.json["error"].as_str().unwrap();
+    assert!(text.contains("needs an API key") && text.contains("/auth.md"), "{text}");
     let mcp = http.post("/mcp", &json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await.unwrap();
     assert_eq!(mcp.status, 401, "{}", mcp.text);
     let profile = json!({ "url": url, "profile": { "name": "shared" } });

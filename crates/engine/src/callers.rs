@@ -2,6 +2,7 @@
 //! that a request costs no read, and notes when keys were used, in batches.
 
 use crate::Error;
+use crate::keyless::Address;
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use parking_lot::{Mutex, RwLock};
@@ -32,8 +33,8 @@ pub struct Caller {
     pub plan: Arc<Plan>,
     /// `None` when authentication is off, and for callers without a key.
     pub key: Option<Uuid>,
-    /// What the address of a caller without a key is counted under.
-    pub keyless: Option<Uuid>,
+    /// The address of a caller without a key.
+    pub keyless: Option<Address>,
     scopes: Vec<Scope>,
     /// When its use was last noted, so that a busy key is noted once a second and not every time.
     noted: AtomicI64,
@@ -60,13 +61,13 @@ impl Caller {
     }
 
     /// A caller who is known by an address only.
-    pub fn without_key(team: Team, address: Uuid, scopes: &[Scope], plans: &Plans) -> Self {
+    pub fn without_key(team: Team, address: Address, scopes: &[Scope], plans: &Plans) -> Self {
         Self { keyless: Some(address), scopes: scopes.to_vec(), ..Self::new(team, None, plans) }
     }
 
     /// Whose requests are counted together.
     pub fn counted_as(&self) -> Uuid {
-        self.keyless.unwrap_or(self.team)
+        self.keyless.map_or(self.team, |address| address.id)
     }
 
     pub fn may(&self, scope: Scope) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::callers::Caller;
+use crate::keyless::count_credits;
 use std::time::Duration;
 use store::credits::NewReservation;
 use store::{CreditStore, Store};
@@ -12,14 +13,16 @@ use uuid::Uuid;
 const RESERVATION_SLACK: Duration = Duration::from_mins(2);
 
 /// Sets credits aside for a request that may take `timeout`, where the plan has a limit. What an unlimited
-/// plan uses is counted when the request is recorded.
+/// plan uses is counted when the request is recorded. A caller without a key pays from the day of its address too, with
+/// what the request may cost, whatever becomes of it.
 pub async fn reserve_for_request(
-    store: &dyn CreditStore,
+    store: &dyn Store,
     caller: &Caller,
     amount: i64,
     purpose: &str,
     timeout: Duration,
 ) -> Result<Option<Uuid>, Error> {
+    count_credits(store, caller, amount).await?;
     if caller.plan.credits.is_none() {
         return Ok(None);
     }
@@ -64,10 +67,13 @@ pub async fn reserve_extra(
     from: ExtraCredits,
     amount: i64,
 ) -> Result<(), Error> {
-    let Some(allowance) = caller.plan.credits else { return Ok(()) };
     if amount == 0 {
         return Ok(());
     }
+    if matches!(from, ExtraCredits::Request(_)) {
+        count_credits(store, caller, amount).await?;
+    }
+    let Some(allowance) = caller.plan.credits else { return Ok(()) };
     let covered = match from {
         ExtraCredits::Request(Some(reservation)) => store.extend(reservation, amount, allowance).await,
         ExtraCredits::Crawl(crawl) => store.extend_reservation(crawl, amount, allowance).await,

@@ -1,5 +1,6 @@
 //! Use without a key: some capabilities for callers who are known by their address only, with the rates of a plan and a
-//! number of requests a day for each address. All of them are one team. Off unless the operator names a plan.
+//! number of requests and of credits a day for each address. All of them are one team. Off unless the operator names a
+//! plan.
 
 use crate::attempts::address_id;
 use crate::callers::Caller;
@@ -9,7 +10,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::keys::{NewTeam, Team};
-use store::{Store, StoreResult};
+use store::limits::RateTaken;
+use store::{LimitStore, Store, StoreResult};
 use uuid::Uuid;
 use wire::Scope;
 
@@ -20,7 +22,9 @@ const TEAM: Uuid = Uuid::from_bytes(*b"gannet-keyless-8");
 const TEAM_NAME: &str = "without a key";
 /// A day starts with the first request.
 const DAY: Duration = Duration::from_hours(24);
-const GROUP: &str = "keyless";
+/// Names of the two counters.
+const REQUESTS: &str = "keyless";
+const CREDITS: &str = "keyless credits";
 
 /// What the operator allows.
 #[derive(Debug, Clone)]
@@ -28,6 +32,15 @@ pub struct KeylessSettings {
     pub plan: String,
     /// Of one address.
     pub requests_per_day: u32,
+    pub credits_per_day: u32,
+}
+
+/// Who is known by an address only.
+#[derive(Debug, Clone, Copy)]
+pub struct Address {
+    /// What it is counted under.
+    pub id: Uuid,
+    pub credits_per_day: u32,
 }
 
 /// What an address has left of its day.
@@ -43,6 +56,7 @@ pub struct Keyless {
     plans: Plans,
     team: Team,
     requests_per_day: u32,
+    credits_per_day: u32,
 }
 
 impl std::fmt::Debug for Keyless {
@@ -70,22 +84,41 @@ impl Keyless {
             store.set_plan(TEAM, &plan).await?;
         }
         let team = Team { plan, ..team };
-        Ok(Self { store, plans, team, requests_per_day: settings.requests_per_day })
+        let KeylessSettings { requests_per_day, credits_per_day, .. } = *settings;
+        Ok(Self { store, plans, team, requests_per_day, credits_per_day })
     }
 
     /// Whoever asks from this address.
     pub fn caller(&self, address: IpAddr) -> Caller {
-        Caller::without_key(self.team.clone(), address_id(address), &SCOPES, &self.plans)
+        let address = Address { id: address_id(address), credits_per_day: self.credits_per_day };
+        Caller::without_key(self.team.clone(), address, &SCOPES, &self.plans)
     }
 
     /// Counts a request; an error when the address has used up its day.
     pub async fn count(&self, caller: &Caller) -> Result<Quota, Error> {
         let limit = self.requests_per_day;
         let taken =
-            self.store.take_rate(caller.counted_as(), GROUP, limit, DAY, 1).await.map_err(from_store)?;
+            self.store.take_rate(caller.counted_as(), REQUESTS, limit, DAY, 1).await.map_err(from_store)?;
         if taken.granted == 0 {
-            return Err(Error::KeylessQuota { limit, retry_after: taken.resets_in.as_secs().max(1) });
+            return Err(used_up("requests", limit, taken));
         }
         Ok(Quota { limit, remaining: taken.remaining, resets_in: taken.resets_in })
     }
+}
+
+/// Counts credits before they are spent; an error when a caller without a key has fewer left today. Looks first, so
+/// that a request which is too large takes nothing from those that still fit.
+pub async fn count_credits(store: &dyn LimitStore, caller: &Caller, credits: i64) -> Result<(), Error> {
+    let Some(Address { id, credits_per_day: limit }) = caller.keyless else { return Ok(()) };
+    let wanted = u32::try_from(credits).unwrap_or(if credits < 0 { 0 } else { u32::MAX });
+    let left = store.take_rate(id, CREDITS, limit, DAY, 0).await.map_err(from_store)?;
+    if left.remaining < wanted {
+        return Err(used_up("credits", limit, left));
+    }
+    let taken = store.take_rate(id, CREDITS, limit, DAY, wanted).await.map_err(from_store)?;
+    if taken.granted < wanted { Err(used_up("credits", limit, taken)) } else { Ok(()) }
+}
+
+fn used_up(reason: &'static str, limit: u32, taken: RateTaken) -> Error {
+    Error::KeylessQuota { reason, limit, retry_after: taken.resets_in.as_secs().max(1) }
 }

@@ -81,7 +81,7 @@ pub async fn identify(app: &App, method: &Method, headers: &HeaderMap) -> Result
         let key = bearer(headers).ok_or(Kind::Unauthorized)?;
         return Ok(app.callers.authenticate(key).await?);
     }
-    let token = sign_in_token(headers).ok_or(Kind::Unauthorized)?;
+    let token = sign_in_token(headers).ok_or_else(|| keyless::key_needed(app))?;
     require_own_page(app, method, headers)?;
     Ok(app.callers.authenticate_sign_in(token).await?)
 }

@@ -76,7 +76,7 @@ catalogue! {
     UnsupportedMediaType 415 "Unsupported Media Type: send application/json" None, No, "the body is not declared as JSON";
     UnprocessableEntity 422 "Unprocessable Entity" None, Sometimes, "a schema is not valid, or no result that conforms to it was found";
     RateLimited 429 "Rate limit exceeded" None, Yes, "more requests in this minute than the plan allows; `Retry-After` says when to retry";
-    KeylessQuota 429 "Daily quota without a key reached" Some("KEYLESS_QUOTA_REACHED"), Yes, "more requests without a key in a day than one address may send; get a key";
+    KeylessQuota 429 "Daily quota without a key reached" Some("KEYLESS_QUOTA_REACHED"), Yes, "more requests or credits without a key in a day than one address has; `details.reason` says which; get a key";
     ConcurrencyLimited 429 "Concurrency limit reached" None, Yes, "all browsers of the plan are in use";
     QueueFull 429 "Queue limit reached" None, Yes, "more jobs are waiting than the plan allows";
     Internal 500 "Internal Server Error" None, Yes, "an error of the service itself";
@@ -235,13 +235,13 @@ impl WireError {
         error
     }
 
-    /// What to do instead of waiting is part of the text.
-    pub fn keyless_quota(limit: u32, retry_after: u64) -> Self {
+    /// What to do instead of waiting is part of the text. The reason is `requests` or `credits`, what was used up.
+    pub fn keyless_quota(reason: &str, limit: u32, retry_after: u64) -> Self {
         let text = Kind::KeylessQuota.entry().text;
         let message =
-            format!("{text}: {limit} requests. With an API key there are more; /auth.md says how to get one");
+            format!("{text}: {limit} {reason}. With an API key there are more; /auth.md says how to get one");
         let mut error = Self::with_text(Kind::KeylessQuota, message).with_details(&serde_json::json!({
-            "reason": "requests", "limitPerDay": limit, "retryAfterSeconds": retry_after
+            "reason": reason, "limitPerDay": limit, "retryAfterSeconds": retry_after
         }));
         error.retry_after = Some(retry_after);
         error

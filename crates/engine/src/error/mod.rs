@@ -116,8 +116,8 @@ pub enum Error {
     #[error("more than {limit} requests of {group} a minute")]
     RateLimited { group: &'static str, limit: u32, retry_after: u64 },
     /// An address has used up what it may do without a key on one day.
-    #[error("more than {limit} requests without a key in a day")]
-    KeylessQuota { limit: u32, retry_after: u64 },
+    #[error("more than {limit} {reason} without a key in a day")]
+    KeylessQuota { reason: &'static str, limit: u32, retry_after: u64 },
     #[error("all {max} of the plan are in use")]
     ConcurrencyLimited { max: u32 },
     #[error("{max} jobs wait already")]

@@ -90,7 +90,9 @@ impl Error {
             Self::InField { field, error } => error.to_wire().within(field),
             Self::Feedback { code, error } => error.to_wire().with_extra("feedbackErrorCode", (*code).into()),
             Self::InsufficientCredits => Kind::InsufficientCredits.into(),
-            Self::KeylessQuota { limit, retry_after } => WireError::keyless_quota(*limit, *retry_after),
+            Self::KeylessQuota { reason, limit, retry_after } => {
+                WireError::keyless_quota(reason, *limit, *retry_after)
+            }
             Self::RateLimited { group, limit, retry_after } => {
                 WireError::rate_limited(group, *limit, *retry_after)
             }

@@ -38,6 +38,7 @@ settings! {
     "auth" "GANNET_AUTH" "on": "off = no API keys are needed; only allowed on a loopback address";
     "anonymous_registration" "GANNET_ANONYMOUS_REGISTRATION" "off": "plan of agents that register themselves without an identity assertion; off = they may not";
     "keyless" "GANNET_KEYLESS" "off": "plan of callers without a key, who may scrape, search, parse and search papers; off = every request needs a key";
+    "keyless_credits" "GANNET_KEYLESS_CREDITS" "200": "credits that one address may spend in a day without a key";
     "keyless_requests" "GANNET_KEYLESS_REQUESTS" "100": "requests that one address may send in a day without a key";
     "dashboard" "GANNET_DASHBOARD" "on": "on, off, or the folder web of the sources, to read the files of the dashboard from while they are changed";
     "oauth" "GANNET_OAUTH" "on": "off = people who are signed in to the dashboard cannot allow applications to use the server";

@@ -128,7 +128,8 @@ fn keyless(
 ) -> Result<Option<KeylessSettings>> {
     let plan = values.parse("keyless", |text| (text != "off").then(|| known_plan(text)).transpose())?;
     let requests_per_day = values.parse("keyless_requests", |text| between(text, 1..=1_000_000))?;
-    Ok(plan.map(|plan| KeylessSettings { plan, requests_per_day }))
+    let credits_per_day = values.parse("keyless_credits", |text| between(text, 1..=1_000_000))?;
+    Ok(plan.map(|plan| KeylessSettings { plan, requests_per_day, credits_per_day }))
 }
 
 /// Settings that are right by themselves and wrong together.

@@ -2,6 +2,7 @@
 //! their quota.
 
 use super::{RouteAccess, is_from_foreign_page, sign_in_token};
+use crate::app::App;
 use crate::base_url::ClientAddress;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::AUTHORIZATION;
@@ -10,7 +11,7 @@ use axum::response::Response;
 use engine::Caller;
 use engine::keyless::Quota;
 use std::sync::Arc;
-use wire::Scope;
+use wire::{Kind, Scope, WireError};
 
 /// Beside all routes of papers. What a team has in common, such as its activity, is not among them: the callers do not
 /// know each other.
@@ -28,6 +29,16 @@ pub fn caller(access: &RouteAccess, request: &Request) -> Option<Arc<Caller>> {
     }
     let address = request.extensions().get::<ClientAddress>()?;
     Some(Arc::new(keyless.caller(address.0)))
+}
+
+/// Why a request without a key is refused: where some need none, what those are.
+pub fn key_needed(app: &App) -> WireError {
+    if app.keyless.is_none() {
+        return Kind::Unauthorized.into();
+    }
+    let reason = "this needs an API key. Without one this server scrapes, searches, parses files and finds papers, for \
+        programs and not for pages of other sites; /auth.md says how to get one";
+    WireError::because(Kind::Unauthorized, reason)
 }
 
 /// The response with what is left, in the headers that clients know for it.
