@@ -6,7 +6,7 @@ pub use responses::{
     ChannelView, CheckDetailView, CheckListResponse, CheckPageView, CheckResponse, CheckSummary, CheckView,
     DiffView, EmailSubscriptionView, JudgmentView, MeaningfulChangeView, MonitorDeleted, MonitorListResponse,
     MonitorResponse, MonitorRunResponse, MonitorView, NotificationView, ScheduleView, SnapshotView,
-    SubscriptionResponse, TargetResult,
+    SubscriptionResponse, TargetResult, UnreadPage, UnreadPages,
 };
 
 use crate::SecretText;

@@ -79,3 +79,42 @@ async fn new_gone_and_changed_pages_of_a_site_are_exact() {
     let last = run(http, &monitor).await;
     assert_eq!(counts(&last), [9, 9, 0, 0, 0, 0], "{last}");
 }
+
+#[tokio::test]
+async fn what_a_crawl_could_not_read_is_told() {
+    let dir = TempDir::new();
+    let server = config(&dir).start().await;
+    let http = &server.http;
+    let links: String = (1..=13).map(|page| format!("<a href='/gone/{page}'>{page}</a> ")).collect();
+    let home = format!(
+        "<html><body><main><h1>Contents</h1><p>All chapters of the book about gannets.</p>\
+         <a href='/secret/a'>a</a> <a href='http://no-such-host.invalid/'>elsewhere</a> {links}</main></body></html>"
+    );
+    let routes = Router::new()
+        .route("/", get(move || async { Html(home) }))
+        .route("/robots.txt", get(|| async { "User-agent: *\nDisallow: /secret/\n" }))
+        .route("/secret/a", get(|| async { Html("<p>Never read.</p>") }))
+        .fallback(|| async {
+            (StatusCode::NOT_FOUND, Html("<h1>Not found</h1><p>There is no such page here.</p>"))
+        });
+    let site = SiteServer::start(routes);
+    let options = json!({ "sitemap": "skip", "limit": 50, "allowExternalLinks": true });
+    let body = json!({
+        "name": "Book", "schedule": { "cron": "0 * * * *" },
+        "targets": [{ "type": "crawl", "url": site.url("/"), "crawlOptions": options }],
+    });
+    let created = http.post("/v2/monitor", &body).await.unwrap();
+    let monitor = created.expect_success()["data"]["id"].as_str().unwrap().to_owned();
+    let check = run(http, &monitor).await;
+    let unread = &check["targetResults"][0]["unread"];
+    assert_eq!((&unread["failed"], &unread["robotsBlocked"]), (&json!(14), &json!(1)), "{check}");
+    let pages = unread["pages"].as_array().unwrap();
+    assert_eq!(pages.len(), 11, "{unread}");
+    let why = |url: &str| {
+        let page = pages.iter().find(|page| page["url"] == url);
+        page.map(|page| page["error"].as_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    assert!(why(&site.url("/secret/a")).contains("robots.txt"), "{unread}");
+    assert!(why("http://no-such-host.invalid/").contains("resolve"), "{unread}");
+    assert!(why(&site.url("/gone/1")).contains("404"), "{unread}");
+}

@@ -14,8 +14,8 @@ use std::time::Duration;
 use store::crawls::CrawlKind;
 use store::monitors::{CheckPageStatus, SnapshotChange};
 use uuid::Uuid;
-use wire::crawl::{CrawlRequest, PageQuery};
-use wire::monitor::{CheckPageView, TargetResult};
+use wire::crawl::{CrawlRequest, JobErrors, PageError, PageQuery};
+use wire::monitor::{CheckPageView, TargetResult, UnreadPage, UnreadPages};
 use wire::scrape::ScrapeOptions;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -24,6 +24,9 @@ const MAX_KNOWN_PAGES: u32 = 100_000;
 const DOCUMENTS_AT_ONCE: usize = 50;
 /// Pages that the crawl could not read or did not find are read themselves, up to so many of each.
 const MAX_PAGES_READ: usize = 200;
+/// Pages of each kind that are named among those that could not be read.
+const MAX_UNREAD_NAMED: usize = 10;
+const ROBOTS_BLOCKED: &str = "robots.txt forbids it";
 
 /// What is needed of the status of a crawl.
 #[derive(Debug, Deserialize)]
@@ -31,6 +34,8 @@ const MAX_PAGES_READ: usize = 200;
 struct CrawlProgress {
     status: String,
     completed: u64,
+    #[serde(default)]
+    failed: u64,
     credits_used: i64,
     #[serde(default)]
     error: Option<String>,
@@ -106,7 +111,9 @@ impl CheckContext {
             check_all(pages.collect()).await?;
         }
         result.result_count = Some(found.len() as u64);
-        self.check_failed(&site, crawl, &mut found).await?;
+        let errors = self.tools.crawler.errors(&self.caller, CrawlKind::Crawl, crawl).await?;
+        result.unread = unread_pages(&errors, progress.failed);
+        self.check_failed(&site, errors.errors, &mut found).await?;
         if progress.status != "completed" {
             let error = progress.error.unwrap_or_else(|| "The crawl of the site did not end".to_owned());
             return Err(Error::with_text(wire::Kind::BadRequest, &error));
@@ -174,10 +181,9 @@ impl CheckContext {
     async fn check_failed(
         &self,
         site: &SiteCheck<'_>,
-        crawl: Uuid,
+        mut failed: Vec<PageError>,
         found: &mut HashSet<String>,
     ) -> Result<(), Error> {
-        let mut failed = self.tools.crawler.errors(&self.caller, CrawlKind::Crawl, crawl).await?.errors;
         failed.retain(|failed| found.insert(failed.url.clone()));
         let others = failed.split_off(failed.len().min(MAX_PAGES_READ));
         let check = |url| {
@@ -242,6 +248,17 @@ impl CheckContext {
         let moved = page.final_url.as_deref().is_some_and(|final_url| !is_same_page(url, final_url));
         Ok(if moved { ReadPage { status: 410, ..page } } else { page })
     }
+}
+
+/// What the crawl found and could not read. Those among them that no check ever read are told nowhere else.
+fn unread_pages(errors: &JobErrors, failed: u64) -> Option<UnreadPages> {
+    let page = |url: &str, error: &str| UnreadPage { url: url.to_owned(), error: error.to_owned() };
+    let blocked = &errors.robots_blocked;
+    let mut pages: Vec<UnreadPage> =
+        errors.errors.iter().take(MAX_UNREAD_NAMED).map(|failed| page(&failed.url, &failed.error)).collect();
+    pages.extend(blocked.iter().take(MAX_UNREAD_NAMED).map(|url| page(url, ROBOTS_BLOCKED)));
+    let unread = UnreadPages { failed, robots_blocked: blocked.len() as u64, pages };
+    (unread != UnreadPages::default()).then_some(unread)
 }
 
 fn is_same_page(url: &str, other: &str) -> bool {

@@ -94,6 +94,26 @@ pub struct CheckSummary {
     pub error: u64,
 }
 
+/// Pages of a site that a check found and could not read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnreadPages {
+    /// How many failed: dead links, time-outs, names that do not resolve, walls.
+    pub failed: u64,
+    /// How many robots.txt forbids.
+    pub robots_blocked: u64,
+    /// The first ten of each kind.
+    pub pages: Vec<UnreadPage>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnreadPage {
+    pub url: String,
+    /// Why.
+    pub error: String,
+}
+
 /// What one target of a check came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -107,6 +127,9 @@ pub struct TargetResult {
     /// Of `crawl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_id: Option<Uuid>,
+    /// Of `crawl`: what it found and could not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadPages>,
     /// Of `search`: whether all queries were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_completed: Option<bool>,

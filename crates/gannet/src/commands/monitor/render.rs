@@ -3,7 +3,7 @@
 use crate::output::to_line;
 use anyhow::Result;
 use std::io::IsTerminal;
-use wire::monitor::{CheckDetailView, CheckPageView, CheckSummary, CheckView, MonitorView};
+use wire::monitor::{CheckDetailView, CheckPageView, CheckSummary, CheckView, MonitorView, UnreadPages};
 
 const MAX_NAME: usize = 30;
 const MAX_LINE: usize = 200;
@@ -105,6 +105,16 @@ pub fn check_line(check: &CheckView) -> String {
 pub fn print_check(check: &CheckDetailView) {
     println!("{}", check_line(&check.check));
     check.pages.iter().for_each(print_page);
+    check.check.target_results.iter().filter_map(|target| target.unread.as_ref()).for_each(print_unread);
+}
+
+/// What a crawl found and could not read.
+fn print_unread(unread: &UnreadPages) {
+    let UnreadPages { failed, robots_blocked, pages } = unread;
+    println!("not read  {failed} failed, {robots_blocked} forbidden by robots.txt");
+    for page in pages {
+        println!("          {}  {}", to_line(&page.url, MAX_LINE), to_line(&page.error, MAX_LINE));
+    }
 }
 
 fn print_page(page: &CheckPageView) {
