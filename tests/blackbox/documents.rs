@@ -109,6 +109,9 @@ async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
         assert!(page.contains(&format!("<code>{path}</code>")), "{path} is not drawn:\n{page}");
     }
     assert!(page.contains("Payment Required: Insufficient credits"));
+    let scrape = format!("curl -s {}/v2/scrape -H \"Authorization: Bearer $KEY\"", server.http.base);
+    assert!(page.contains(&scrape), "no request to try");
+    assert!(page.contains("fields of FormatObject"), "nested types cannot be opened");
     assert!(
         !page.contains("src=\"http") && !page.contains("href=\"http"),
         "the page loads something from outside"
