@@ -153,12 +153,16 @@ pub(crate) async fn conclude(
         quote: source.quote.clone(),
     });
     agent.run.journal.record_citations(cited.collect()).await;
-    let message = note.clone().unwrap_or_else(|| "Found everything that was requested.".to_owned());
+    // Without a schema nothing says whether a passage answers all of a question.
+    let found = if schema.is_some() { ALL_FOUND } else { ANSWERED };
+    let message = note.clone().unwrap_or_else(|| found.to_owned());
     agent.progress(Phase::Finalizing, message).await;
     agent.finish(AgentOutcome::Succeeded, None).await;
     BrainOutcome::Answered { data: Some(data), message: None, suggestions: Vec::new(), note }
 }
 
+const ALL_FOUND: &str = "Found everything that was requested.";
+const ANSWERED: &str = "Answered with what the pages say.";
 const NOTHING_FOUND: &str = "none of the requested information was found on the pages that were read";
 
 /// Makes the value conform to the schema where possible; otherwise keeps it and returns the first violation.

@@ -107,8 +107,9 @@ impl<'w, 'a> Explorer<'w, 'a> {
         !self.lead.run.parsed_pages().is_empty()
     }
 
-    /// Explores until there is no reason to continue; the artifact grows with every round.
-    pub async fn explore(&mut self, artifact: &mut Artifact) {
+    /// Explores until there is no reason to continue; the artifact grows with every round. Words of a question that the
+    /// answer does not mention are returned.
+    pub async fn explore(&mut self, artifact: &mut Artifact) -> Vec<String> {
         let mut findings = self.fill_and_publish(artifact).await;
         for _ in 0..MAX_ROUNDS {
             let Some(step) = self.choose_next(&findings).await else { break };
@@ -130,6 +131,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 break;
             }
         }
+        findings.unmentioned
     }
 
     /// Fills the result from all pages read so far, and publishes the changes.
@@ -219,8 +221,8 @@ impl<'w, 'a> Explorer<'w, 'a> {
         }
         if missing.is_empty() {
             // The page may have stated all that of something else than the thing that was asked about.
-            let leads =
-                if self.rows.is_none() && self.named.is_empty() { self.named_leads() } else { Vec::new() };
+            let may_be_other = self.rows.is_none() && self.named.is_empty();
+            let leads = if may_be_other { self.named_leads(findings) } else { Vec::new() };
             return (!leads.is_empty()).then_some(NextRead::Leads(leads));
         }
         if let Some(url) = self.page_to_expand(findings) {
@@ -260,9 +262,11 @@ impl<'w, 'a> Explorer<'w, 'a> {
         parsed.next.iter().find(|url| !self.lead.run.was_requested(url)).cloned()
     }
 
-    /// Links that name the thing that the prompt asks about.
-    fn named_leads(&mut self) -> Vec<String> {
-        let scorer = self.link_scorer(&[]);
+    /// Links that name the thing that the prompt asks about: by a rare word; or, where an answer to a question does not
+    /// mention all that was asked for, by words that are all in the question, as the row of a list does.
+    fn named_leads(&mut self, findings: &Findings) -> Vec<String> {
+        let mut scorer = self.link_scorer(&[]);
+        scorer.follow_rows = !findings.unmentioned.is_empty();
         let parsed_pages = self.lead.run.parsed_pages();
         let mut found: Vec<(f32, String)> = parsed_pages
             .iter()

@@ -96,6 +96,8 @@ pub(super) struct LinkScorer {
     prompt: HashSet<String>,
     /// Words of the prompt that may name a thing: `mod_expires`, `3.2.24`.
     names: Vec<AskedName>,
+    /// Whether a link whose words are all in the prompt leads to the thing that is asked about.
+    pub follow_rows: bool,
 }
 
 impl LinkScorer {
@@ -137,6 +139,12 @@ impl LinkScorer {
         score / (1.0 + text.len() as f32 / 12.0)
     }
 
+    /// Whether the text of a link is about something, and the prompt has all its words.
+    fn has_all_words(&self, link: &PageLink) -> bool {
+        let mut said = words(&link.text).filter(|word| !REQUESTS.contains(word)).peekable();
+        said.peek().is_some() && said.all(|word| self.prompt.contains(&word))
+    }
+
     /// Links of a page to its own site with a positive score, best first.
     pub fn links<'r>(&self, parsed: &'r ParsedPage) -> Vec<(f32, &'r str)> {
         let Ok(here) = Url::parse(&parsed.url) else { return Vec::new() };
@@ -162,6 +170,8 @@ impl LinkScorer {
             .iter()
             .map(|(link, named)| {
                 let names = rare.iter().filter(|name| enough && named.has(name)).count();
+                let is_row = self.follow_rows && self.has_all_words(link);
+                let names = names.max(usize::from(is_row));
                 (self.score(link) + names as f32 * NAMED_LINK_SCORE, link.url.as_str())
             })
             .filter(|(score, _)| *score > 0.0)

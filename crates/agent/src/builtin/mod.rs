@@ -61,8 +61,10 @@ pub(crate) async fn explore_and_answer(
         return answer_chat(lead).await;
     }
     let mut artifact = Artifact::new(resume);
-    explorer.explore(&mut artifact).await;
-    conclude(lead, schema.as_ref(), &mut artifact, None).await
+    let unmentioned = explorer.explore(&mut artifact).await;
+    let is_partial = !unmentioned.is_empty() && !artifact.is_empty();
+    let remark = is_partial.then(|| format!("The answer does not mention: {}.", unmentioned.join(", ")));
+    conclude(lead, schema.as_ref(), &mut artifact, remark).await
 }
 
 /// A one-line description of the plan for the trace.

@@ -306,6 +306,41 @@ async fn without_a_schema_there_is_an_object_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_question_is_answered_from_the_page_behind_the_row_or_its_gap_is_named() {
+    const LIST: &str = "https://a.example/list";
+    let rows = "<li><a href=/small>Small feeder</a></li><li><a href=/large>Large feeder</a></li>\
+        <li><a href=/huge>Huge feeder</a></li>";
+    let list =
+        format!("<title>Feeders</title><h1>Feeders</h1><p>Feeders of oak, made by hand.</p><ul>{rows}</ul>");
+    let page =
+        |name: &str, text: &str| format!("<h1>{name}</h1><p>A feeder for birds of every kind.</p>{text}");
+    let small = page("Small feeder", "<p>Price: 19.90 EUR</p>");
+    let large = page("Large feeder", "<p>Price: 49.90 EUR</p>");
+    let huge = page("Huge feeder", "<p>It is sold on request.</p>");
+    let shop = || {
+        FakeWeb::new(&[
+            (LIST, &list),
+            ("https://a.example/small", &small),
+            ("https://a.example/large", &large),
+            ("https://a.example/huge", &huge),
+        ])
+    };
+    let web = shop();
+    let (ended, _) = play(&task("What is the price of the large feeder?", &[LIST]), &web).await;
+    let text = data(&ended).to_string();
+    assert!(text.contains("49.90 EUR") && !text.contains("19.90"), "{text}");
+    assert_eq!(web.requests(), [LIST, "https://a.example/large"]);
+    assert!(matches!(ended, BrainOutcome::Answered { note: None, .. }), "{ended:?}");
+    for thing in ["huge", "giant"] {
+        let question = format!("What is the price of the {thing} feeder?");
+        let (ended, journal) = play(&task(&question, &[LIST]), &shop()).await;
+        let BrainOutcome::Answered { note: Some(note), .. } = ended else { panic!("{ended:?}") };
+        assert!(note.contains("does not mention") && note.contains("price"), "{note}");
+        assert!(!format!("{:?}", journal.events()).contains("everything that was requested"));
+    }
+}
+
+#[tokio::test]
 async fn a_lost_run_goes_on_with_what_it_had() {
     let had = json!({ "phone": "01234 567890" });
     let journal = MemoryJournal::new(0);

@@ -2,6 +2,7 @@
 //! pages, and pages about a single row. This is CPU work, so it runs on a blocking thread.
 
 mod detail_links;
+mod question;
 mod row_schema;
 
 pub(crate) use row_schema::RowSchema;
@@ -11,6 +12,7 @@ use crate::run::{ParsedPage, RunContext};
 
 use detail_links::DetailLinks;
 use extract::{EvidenceKind, Filled, PageView, Schema};
+use question::unmentioned_words;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,6 +49,8 @@ pub(crate) struct Findings {
     /// Number of rows, and number of values missing in all rows together.
     pub rows: usize,
     pub lacking: usize,
+    /// Without a schema: words of the question that the answer does not mention.
+    pub unmentioned: Vec<String>,
 }
 
 /// Fills the schema. A page that makes this fail or takes too long costs the findings of this round, never
@@ -59,13 +63,8 @@ pub(crate) async fn fill(run: &RunContext<'_>, request: FillRequest) -> Findings
 }
 
 fn assemble(request: &FillRequest) -> Findings {
+    let Some(schema) = &request.schema else { return answer_question(request) };
     let views: Vec<PageView<'_>> = request.pages.iter().map(|parsed| view(parsed)).collect();
-    let Some(schema) = &request.schema else {
-        let mut findings = Findings::from_filled(extract::fill_free(&request.prompt, &views));
-        // Passages are the answer itself here, not a guess at a field.
-        findings.sources.values_mut().for_each(|source| source.doubtful = false);
-        return findings;
-    };
     let mut findings = Findings::from_filled(extract::fill(schema, &request.prompt, &views));
     if !request.first.is_empty() {
         let named: Vec<PageView<'_>> = request.first.iter().map(|parsed| view(parsed)).collect();
@@ -80,6 +79,27 @@ fn assemble(request: &FillRequest) -> Findings {
         complete_rows(request, rows, &mut findings);
     }
     findings
+}
+
+/// Fills without a schema. Pages that the question names answer it, unless the others mention more of its words.
+fn answer_question(request: &FillRequest) -> Findings {
+    let answer_from = |pages: &[Arc<ParsedPage>]| {
+        let views: Vec<PageView<'_>> = pages.iter().map(|parsed| view(parsed)).collect();
+        let mut findings = Findings::from_filled(extract::fill_free(&request.prompt, &views));
+        // Passages are the answer itself here, not a guess at a field.
+        findings.sources.values_mut().for_each(|source| source.doubtful = false);
+        let is_cited =
+            |parsed: &&Arc<ParsedPage>| findings.sources.values().any(|source| source.url == parsed.url);
+        let cited: Vec<&Arc<ParsedPage>> = pages.iter().filter(is_cited).collect();
+        findings.unmentioned = unmentioned_words(&request.prompt, &findings.value, &cited);
+        findings
+    };
+    let all = answer_from(&request.pages);
+    if request.first.is_empty() {
+        return all;
+    }
+    let first = answer_from(&request.first);
+    if is_filled(&first.value) && first.unmentioned.len() <= all.unmentioned.len() { first } else { all }
 }
 
 fn view(parsed: &ParsedPage) -> PageView<'_> {
