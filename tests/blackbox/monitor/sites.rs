@@ -85,7 +85,8 @@ async fn what_a_crawl_could_not_read_is_told() {
     let dir = TempDir::new();
     let server = config(&dir).start().await;
     let http = &server.http;
-    let links: String = (1..=13).map(|page| format!("<a href='/gone/{page}'>{page}</a> ")).collect();
+    let links =
+        (1..=13).map(|page| format!("<a href='/gone/{page}'>{page}</a> ")).collect::<Vec<_>>().concat();
     let home = format!(
         "<html><body><main><h1>Contents</h1><p>All chapters of the book about gannets.</p>\
          <a href='/secret/a'>a</a> <a href='http://no-such-host.invalid/'>elsewhere</a> {links}</main></body></html>"
