@@ -62,7 +62,7 @@ mod tests {
     fn a_rest_is_as_long_as_its_round_deserves() {
         assert_eq!(after(Duration::from_millis(3)), SHORT);
         assert_eq!(after(Duration::from_millis(100)), Duration::from_secs(2));
-        assert_eq!(after(Duration::from_secs(60)), LONG);
+        assert_eq!(after(Duration::from_mins(1)), LONG);
     }
 
     #[tokio::test(start_paused = true)]
