@@ -2,14 +2,13 @@
 //! for a file in the folder that it named itself, under the id of the download: so before a client hears that a download is
 //! complete, a copy is put there, if that folder is one of the session's code. No other folder is a client's to name.
 
-use super::uploads::CODE_FOLDER;
+use super::own_files::{CODE_FOLDER, INSIDE, open_file, open_folder};
 use parking_lot::Mutex;
-use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+use rustix::fs::{Mode, OFlags, openat2};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -52,16 +51,15 @@ impl Downloads {
     pub(super) fn copy(&self, folder: &Path, id: &str) -> io::Result<()> {
         let source = open_file(&self.files, Path::new(id))?;
         let code = open_folder(&self.files.with_file_name(CODE_FOLDER))?;
-        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         let folder =
-            openat2(code, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), how)?;
+            openat2(code, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), INSIDE)?;
         let mut copied_bytes = self.copied_bytes.lock();
         let room = MAX_COPIED_BYTES - *copied_bytes;
         if source.metadata()?.len() > room {
             return Err(io::Error::other("the session has downloaded too much"));
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mut target = File::from(openat2(folder, id, flags, Mode::from_raw_mode(0o600), how)?);
+        let mut target = File::from(openat2(folder, id, flags, Mode::from_raw_mode(0o600), INSIDE)?);
         // The code may have another account than this server, and new files of the server are private.
         target.set_permissions(Permissions::from_mode(0o644))?;
         *copied_bytes += io::copy(&mut source.take(room), &mut target)?;
@@ -77,19 +75,6 @@ pub(super) fn completed(method: &str, params: Option<&RawValue>) -> Option<Strin
     let Progress { guid, state } = serde_json::from_str(params?.get()).ok()?;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (state == "completed" && guid.len() <= MAX_ID_BYTES && guid.bytes().all(is_name)).then_some(guid)
-}
-
-fn open_folder(path: &Path) -> io::Result<OwnedFd> {
-    Ok(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-/// Opens a file below a folder whose content belongs to somebody else: the kernel follows no links.
-pub(crate) fn open_file(folder: &Path, inside: &Path) -> io::Result<File> {
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    // A pipe in place of a file must not keep us waiting.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(openat2(open_folder(folder)?, inside, flags, Mode::empty(), how)?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a file")) }
 }
 
 #[cfg(test)]

@@ -6,15 +6,16 @@
 
 mod downloads;
 mod message;
+mod own_files;
 mod policy;
 mod port;
 mod state;
 mod uploads;
 
-pub(crate) use downloads::open_file;
+pub use own_files::CODE_FOLDER;
+pub(crate) use own_files::open_file;
 pub(crate) use policy::is_allowed;
 pub use port::{CdpPort, PortReceiver, PortSender};
-pub use uploads::CODE_FOLDER;
 
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
 use downloads::Downloads;

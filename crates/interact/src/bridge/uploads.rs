@@ -2,15 +2,13 @@
 //! The browser runs under another account than the code and cannot read its folder; and code may replace a file by a link
 //! at any time, so the kernel opens it without following any.
 
-use super::downloads::open_file;
+use super::own_files::{CODE_FOLDER, open_file};
 use parking_lot::Mutex;
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The folder of a session's code, beside that of its files.
-pub const CODE_FOLDER: &str = "code";
 /// The folder of copies, beside both. It is ours: neither the browser nor code may write to it.
 const COPIES_FOLDER: &str = "uploads";
 /// Copies of one session, and their bytes together.
