@@ -28,13 +28,15 @@ export const Icon = ({ name, size = 18 }) => html`
   <svg class="icon" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d=${ICONS[name]} /></svg>`;
 
-export function Page({ title, lead, actions, children }) {
+/// A view with its heading, which also names the browser's tab; `status` is drawn beside it.
+export function Page({ title, status, lead, actions, children }) {
   useEffect(() => {
-    document.title = `${typeof title === 'string' ? title : 'Gannet'} · Gannet`;
+    document.title = `${title} · Gannet`;
   }, [title]);
   return html`
     <header class="page-head">
-      <div class="grow"><h1>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+      <div class="grow"><h1>${title} ${status && html`<${Badge} status=${status} />`}</h1>
+        ${lead && html`<p class="lead">${lead}</p>`}</div>
       ${actions && html`<div class="actions">${actions}</div>`}
     </header>
     ${children}`;

@@ -243,7 +243,7 @@ function Run({ id }) {
       );
   };
   return html`
-    <${Page} title=${html`Agent run <${Badge} status=${run.status} />`} lead=${id}
+    <${Page} title="Agent run" status=${run.status} lead=${id}
       actions=${running && html`<${Button} kind="danger"
         onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
       ${asking && html`<${Confirm} title="Cancel this run?"

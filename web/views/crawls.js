@@ -296,7 +296,7 @@ function Job({ kind, id }) {
     ...(head.cancelled > 0 ? [{ name: 'cancelled', value: head.cancelled, tone: 'warn' }] : []),
   ];
   return html`
-    <${Page} title=${html`${title} <${Badge} status=${head.status} />`} lead=${start}
+    <${Page} title=${title} status=${head.status} lead=${start}
       actions=${running && html`<${Button} kind="danger"
         onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
       ${asking && html`<${Confirm} title=${`Cancel this ${kind}?`}

@@ -211,7 +211,7 @@ function One({ id, checkId }) {
         (problem) => toast(problem.message, 'bad'),
       );
     };
-    return html`<${Page} title=${html`${found.name} <${Badge} status=${found.status} />`}
+    return html`<${Page} title=${found.name} status=${found.status}
       lead=${targets(found)} actions=${html`
         <${Button} kind="primary" onClick=${runNow}>Run now</${Button}>
         <${Button} onClick=${pause}>${paused ? 'Go on' : 'Pause'}</${Button}>

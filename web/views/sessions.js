@@ -185,7 +185,7 @@ function One({ id }) {
     };
     const address = JSON.stringify(found.cdpUrl);
     const shown = ownPath(driving ? found.interactiveLiveViewUrl : found.liveViewUrl);
-    return html`<${Page} title=${html`Session <${Badge} status=${found.status} />`} lead=${id} actions=${
+    return html`<${Page} title="Session" status=${found.status} lead=${id} actions=${
       active &&
       html`
         <${Button} aria-pressed=${driving}
