@@ -2,7 +2,6 @@
 //! that a request costs no read, and notes when keys were used, in batches.
 
 use crate::Error;
-use crate::keyless::Address;
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use parking_lot::{Mutex, RwLock};
@@ -23,6 +22,14 @@ const KEY_CACHE_TIME: Duration = Duration::from_millis(800);
 /// Keys cached at once; past it the memory starts afresh. Bounds what a flood of guesses can take.
 const MAX_CACHED_KEYS: usize = 10_000;
 
+/// A caller without a key is known by an address only.
+#[derive(Debug, Clone, Copy)]
+pub struct KeylessAddress {
+    /// What it is counted under.
+    pub id: Uuid,
+    pub credits_per_day: u32,
+}
+
 /// The identity behind a request.
 #[derive(Debug)]
 pub struct Caller {
@@ -34,7 +41,7 @@ pub struct Caller {
     /// `None` when authentication is off, and for callers without a key.
     pub key: Option<Uuid>,
     /// The address of a caller without a key.
-    pub keyless: Option<Address>,
+    pub keyless: Option<KeylessAddress>,
     scopes: Vec<Scope>,
     /// When its use was last noted, so that a busy key is noted once a second and not every time.
     noted: AtomicI64,
@@ -61,7 +68,7 @@ impl Caller {
     }
 
     /// A caller who is known by an address only.
-    pub fn without_key(team: Team, address: Address, scopes: &[Scope], plans: &Plans) -> Self {
+    pub fn without_key(team: Team, address: KeylessAddress, scopes: &[Scope], plans: &Plans) -> Self {
         Self { keyless: Some(address), scopes: scopes.to_vec(), ..Self::new(team, None, plans) }
     }
 

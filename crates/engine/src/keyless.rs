@@ -3,7 +3,7 @@
 //! plan.
 
 use crate::attempts::address_id;
-use crate::callers::Caller;
+use crate::callers::{Caller, KeylessAddress};
 use crate::plans::Plans;
 use crate::{Error, from_store};
 use std::net::IpAddr;
@@ -32,14 +32,6 @@ pub struct KeylessSettings {
     pub plan: String,
     /// Of one address.
     pub requests_per_day: u32,
-    pub credits_per_day: u32,
-}
-
-/// Who is known by an address only.
-#[derive(Debug, Clone, Copy)]
-pub struct Address {
-    /// What it is counted under.
-    pub id: Uuid,
     pub credits_per_day: u32,
 }
 
@@ -90,7 +82,7 @@ impl Keyless {
 
     /// Whoever asks from this address.
     pub fn caller(&self, address: IpAddr) -> Caller {
-        let address = Address { id: address_id(address), credits_per_day: self.credits_per_day };
+        let address = KeylessAddress { id: address_id(address), credits_per_day: self.credits_per_day };
         Caller::without_key(self.team.clone(), address, &SCOPES, &self.plans)
     }
 
@@ -109,7 +101,7 @@ impl Keyless {
 /// Counts credits before they are spent; an error when a caller without a key has fewer left today. Looks first, so
 /// that a request which is too large takes nothing from those that still fit.
 pub async fn count_credits(store: &dyn LimitStore, caller: &Caller, credits: i64) -> Result<(), Error> {
-    let Some(Address { id, credits_per_day: limit }) = caller.keyless else { return Ok(()) };
+    let Some(KeylessAddress { id, credits_per_day: limit }) = caller.keyless else { return Ok(()) };
     let wanted = u32::try_from(credits).unwrap_or(if credits < 0 { 0 } else { u32::MAX });
     let left = store.take_rate(id, CREDITS, limit, DAY, 0).await.map_err(from_store)?;
     if left.remaining < wanted {

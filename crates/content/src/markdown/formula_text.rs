@@ -101,7 +101,7 @@ fn find_formulas(text: &str) -> Vec<TexRange> {
                 continue;
             }
         };
-        match range.filter(|range| is_tex(&text[range.tex.0..range.tex.1])) {
+        match range.filter(|range| is_tex(&text[range.tex.0..range.tex.1], range.display)) {
             Some(range) => {
                 at = range.end;
                 found.push(range);
@@ -141,8 +141,9 @@ fn is_single(bytes: &[u8], range: TexRange) -> bool {
         && !bytes.get(range.end).is_some_and(u8::is_ascii_digit)
 }
 
-/// Whether a text can be one formula: not too long, every brace with its partner.
-fn is_tex(text: &str) -> bool {
+/// Whether a text can be one formula: not too long, every brace with its partner, and no dollar sign that would end it
+/// between single dollars.
+fn is_tex(text: &str, display: bool) -> bool {
     if text.len() > MAX_TEX_BYTES {
         return false;
     }
@@ -153,6 +154,7 @@ fn is_tex(text: &str) -> bool {
             b'\\' => escaped = true,
             b'{' => depth += 1,
             b'}' => depth -= 1,
+            b'$' if !display => return false,
             _ => {}
         }
         if depth < 0 {
@@ -182,5 +184,6 @@ mod tests {
         assert_eq!(found("$5 and $6"), []);
         assert_eq!(found("from $5 to $6, and $n$ of them"), [("n", false)]);
         assert_eq!(found("$a{b$ \\(a } b\\) $ $$ $"), []);
+        assert_eq!(found(r"\( $a$ A \(0\)"), [("a", false), ("0", false)]);
     }
 }
