@@ -91,10 +91,10 @@ impl Feeder {
 
     /// Follows the feed until told to stop. Errors are logged and tried again.
     pub async fn run(self, stop: CancellationToken) {
-        let mut pause = Duration::ZERO;
-        while stop.run_until_cancelled(self.local.rest.rest(pause)).await.is_some() {
+        let (mut pause, mut failed) = (Duration::ZERO, false);
+        while stop.run_until_cancelled(self.local.rest.rest(pause, failed)).await.is_some() {
             if self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
-                pause = rest::SHORT;
+                pause = rest::MIN_PAUSE;
                 continue;
             }
             let begun = Instant::now();
@@ -102,6 +102,7 @@ impl Feeder {
             let Some(fed) = stop.run_until_cancelled(self.catch_up(|_| {})).await else { break };
             let took = begun.elapsed();
             self.local.rest.round_ended();
+            failed = fed.is_err();
             pause = self.report(fed, took).await;
         }
     }
@@ -109,7 +110,7 @@ impl Feeder {
     /// Says what came of a round, and how long to wait for the next.
     async fn report(&self, fed: Result<Fed, FeedError>, took: Duration) -> Duration {
         match fed {
-            Ok(Fed { lines: 0, afresh: false, .. }) => rest::SHORT,
+            Ok(Fed { lines: 0, afresh: false, .. }) => rest::MIN_PAUSE,
             Ok(fed) => {
                 if fed.unreadable > 0 {
                     tracing::error!(pages = fed.unreadable, "pages that are kept for search cannot be read");

@@ -6,17 +6,17 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 /// How often the feed is looked at while next to nothing comes.
-pub(super) const SHORT: Duration = Duration::from_millis(500);
+pub(super) const MIN_PAUSE: Duration = Duration::from_millis(500);
 /// The longest rest.
-const LONG: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// How many times the length of a round the rest after it is: feeding takes a twentieth of one processor at most.
-const ROUNDS: u32 = 20;
+const PAUSE_PER_ROUND: u32 = 20;
 /// How long a search waits for pages that are being taken in.
 const MAX_WAIT: Duration = Duration::from_millis(300);
 
 /// The rest after a round with pages that took so long.
 pub(super) fn after(round: Duration) -> Duration {
-    (round * ROUNDS).clamp(SHORT, LONG)
+    (round * PAUSE_PER_ROUND).clamp(MIN_PAUSE, MAX_PAUSE)
 }
 
 #[derive(Debug, Default)]
@@ -27,10 +27,14 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Rests, less long when a search asks, but never less than the shortest rest.
-    pub(super) async fn rest(&self, pause: Duration) {
-        tokio::time::sleep(pause.min(SHORT)).await;
-        let Some(more) = pause.checked_sub(SHORT).filter(|more| !more.is_zero()) else { return };
+    /// Rests after a round that went well: less long when a search asks, but never less than the shortest pause. After a
+    /// round that failed, no search ends the pause, nor waits for it.
+    pub(super) async fn rest(&self, pause: Duration, failed: bool) {
+        if failed {
+            return tokio::time::sleep(pause).await;
+        }
+        tokio::time::sleep(pause.min(MIN_PAUSE)).await;
+        let Some(more) = pause.checked_sub(MIN_PAUSE).filter(|more| !more.is_zero()) else { return };
         self.behind.send_replace(true);
         // Whether a search came or the time is over makes no difference.
         let _asked = tokio::time::timeout(more, self.ended_early.notified()).await;
@@ -60,9 +64,9 @@ mod tests {
 
     #[test]
     fn a_rest_is_as_long_as_its_round_deserves() {
-        assert_eq!(after(Duration::from_millis(3)), SHORT);
+        assert_eq!(after(Duration::from_millis(3)), MIN_PAUSE);
         assert_eq!(after(Duration::from_millis(100)), Duration::from_secs(2));
-        assert_eq!(after(Duration::from_mins(1)), LONG);
+        assert_eq!(after(Duration::from_mins(1)), MAX_PAUSE);
     }
 
     #[tokio::test(start_paused = true)]
@@ -70,7 +74,7 @@ mod tests {
         let rest = Arc::new(Rest::default());
         let (start, feeder) = (Instant::now(), rest.clone());
         let feeding = tokio::spawn(async move {
-            feeder.rest(LONG).await;
+            feeder.rest(MAX_PAUSE, false).await;
             let rested = start.elapsed();
             tokio::time::sleep(Duration::from_millis(40)).await;
             feeder.round_ended();
@@ -88,11 +92,23 @@ mod tests {
     async fn a_search_does_not_wait_for_a_round_without_end() {
         let rest = Arc::new(Rest::default());
         let feeder = rest.clone();
-        let feeding = tokio::spawn(async move { feeder.rest(LONG).await });
+        let feeding = tokio::spawn(async move { feeder.rest(MAX_PAUSE, false).await });
         tokio::time::sleep(Duration::from_secs(1)).await;
         let start = Instant::now();
         rest.end_early().await;
         assert_eq!(start.elapsed(), MAX_WAIT);
         feeding.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_search_does_not_end_the_pause_after_a_failure() {
+        let rest = Arc::new(Rest::default());
+        let (start, feeder) = (Instant::now(), rest.clone());
+        let feeding = tokio::spawn(async move { feeder.rest(MAX_PAUSE, true).await });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        rest.end_early().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(1), "it does not wait either");
+        feeding.await.unwrap();
+        assert_eq!(start.elapsed(), MAX_PAUSE);
     }
 }
