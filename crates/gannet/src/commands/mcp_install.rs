@@ -6,7 +6,7 @@ mod json_edit;
 
 use super::file_change::{self, Consent};
 use anyhow::{Context, Result, ensure};
-use applications::{APPLICATIONS, Application, Format};
+use applications::{APPLICATIONS, Application, SettingsFormat};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -115,19 +115,23 @@ struct ServerEntry {
 }
 
 impl ServerEntry {
-    fn to_json(&self, format: Format) -> Value {
+    fn to_json(&self, format: SettingsFormat) -> Value {
         let environment = self.key.as_ref().map(|key| json!({ "FIRECRAWL_API_KEY": key }));
         let mut entry = match format {
-            Format::OpenCode => {
+            SettingsFormat::OpenCode => {
                 let mut command = vec![self.program.clone()];
                 command.extend(self.arguments.clone());
                 json!({ "type": "local", "command": command, "enabled": true })
             }
-            Format::Typed(_) => json!({ "type": "stdio", "command": self.program, "args": self.arguments }),
-            Format::Plain(_) | Format::Toml => json!({ "command": self.program, "args": self.arguments }),
+            SettingsFormat::Typed(_) => {
+                json!({ "type": "stdio", "command": self.program, "args": self.arguments })
+            }
+            SettingsFormat::Plain(_) | SettingsFormat::Toml => {
+                json!({ "command": self.program, "args": self.arguments })
+            }
         };
         if let Some(environment) = environment {
-            entry[if format == Format::OpenCode { "environment" } else { "env" }] = environment;
+            entry[if format == SettingsFormat::OpenCode { "environment" } else { "env" }] = environment;
         }
         entry
     }
@@ -143,20 +147,20 @@ fn read_settings(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).context("cannot be read")
 }
 
-fn changed_text(format: Format, text: &str, entry: &ServerEntry) -> Result<String> {
+fn changed_text(format: SettingsFormat, text: &str, entry: &ServerEntry) -> Result<String> {
     match format {
-        Format::Toml => changed_toml(text, entry),
-        Format::Plain(section) | Format::Typed(section) => {
+        SettingsFormat::Toml => changed_toml(text, entry),
+        SettingsFormat::Plain(section) | SettingsFormat::Typed(section) => {
             json_edit::with_entry(text, section, NAME, &entry.to_json(format))
         }
-        Format::OpenCode => json_edit::with_entry(text, "mcp", NAME, &entry.to_json(format)),
+        SettingsFormat::OpenCode => json_edit::with_entry(text, "mcp", NAME, &entry.to_json(format)),
     }
 }
 
 /// A table at the end. A table that is there is never rewritten: its comments would be lost.
 fn changed_toml(text: &str, entry: &ServerEntry) -> Result<String> {
     let table: toml::Table = text.parse().context("it is not valid TOML")?;
-    let wanted = entry.to_json(Format::Toml);
+    let wanted = entry.to_json(SettingsFormat::Toml);
     if let Some(known) = table.get("mcp_servers").and_then(|servers| servers.get(NAME)) {
         let known = serde_json::to_value(known)?;
         ensure!(known == wanted, "it has another [mcp_servers.{NAME}]");

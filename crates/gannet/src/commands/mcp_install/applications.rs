@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// How an application writes down a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum SettingsFormat {
     /// JSON with the servers in this section: command, arguments, environment.
     Plain(&'static str),
     /// The same, with the kind of transport.
@@ -18,7 +18,7 @@ pub enum Format {
 pub struct Application {
     pub id: &'static str,
     pub name: &'static str,
-    pub format: Format,
+    pub format: SettingsFormat,
     /// Below the home folder, on Linux.
     path: &'static str,
     /// On macOS, where it differs.
@@ -32,7 +32,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "claude-code",
         name: "Claude Code",
-        format: Format::Typed("mcpServers"),
+        format: SettingsFormat::Typed("mcpServers"),
         path: ".claude.json",
         mac_path: None,
         sign: ".claude.json",
@@ -41,7 +41,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "claude-desktop",
         name: "Claude Desktop",
-        format: Format::Plain("mcpServers"),
+        format: SettingsFormat::Plain("mcpServers"),
         path: ".config/Claude/claude_desktop_config.json",
         mac_path: Some("Library/Application Support/Claude/claude_desktop_config.json"),
         sign: ".config/Claude",
@@ -50,7 +50,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "cursor",
         name: "Cursor",
-        format: Format::Plain("mcpServers"),
+        format: SettingsFormat::Plain("mcpServers"),
         path: ".cursor/mcp.json",
         mac_path: None,
         sign: ".cursor",
@@ -59,7 +59,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "vscode",
         name: "VS Code",
-        format: Format::Typed("servers"),
+        format: SettingsFormat::Typed("servers"),
         path: ".config/Code/User/mcp.json",
         mac_path: Some("Library/Application Support/Code/User/mcp.json"),
         sign: ".config/Code/User",
@@ -68,7 +68,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "codex",
         name: "Codex",
-        format: Format::Toml,
+        format: SettingsFormat::Toml,
         path: ".codex/config.toml",
         mac_path: None,
         sign: ".codex",
@@ -77,7 +77,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "opencode",
         name: "OpenCode",
-        format: Format::OpenCode,
+        format: SettingsFormat::OpenCode,
         path: ".config/opencode/opencode.json",
         mac_path: None,
         sign: ".config/opencode",
@@ -86,7 +86,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "windsurf",
         name: "Windsurf",
-        format: Format::Plain("mcpServers"),
+        format: SettingsFormat::Plain("mcpServers"),
         path: ".codeium/windsurf/mcp_config.json",
         mac_path: None,
         sign: ".codeium/windsurf",
@@ -95,7 +95,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application {
         id: "gemini",
         name: "Gemini CLI",
-        format: Format::Plain("mcpServers"),
+        format: SettingsFormat::Plain("mcpServers"),
         path: ".gemini/settings.json",
         mac_path: None,
         sign: ".gemini",
