@@ -147,10 +147,24 @@ impl Artifact {
         Ok(pointer)
     }
 
-    /// Adds the given sources that lie below a pointer.
-    pub fn cite_below(&mut self, place: &str, sources: &BTreeMap<String, ValueSource>) {
-        let below = format!("{place}/");
-        let taken = sources.iter().filter(|(pointer, _)| pointer.starts_with(&below));
+    /// How many values at or below a pointer a page states plainly.
+    pub fn sources_within(&self, place: &str) -> usize {
+        self.sources.iter().filter(|(pointer, source)| is_within(pointer, place) && !source.doubtful).count()
+    }
+
+    /// Takes the value and the sources of another result, keeping what was published.
+    pub fn take_from(&mut self, other: &Self) {
+        self.replace(other.value.clone(), other.sources.clone());
+    }
+
+    /// Replaces a field with another result's, and its sources with those. Nothing changes when it does not fit.
+    pub fn take_field_from(&mut self, other: &Self, place: &str) {
+        let Some(value) = other.value.pointer(place) else { return };
+        if self.set(place, value.clone(), None).is_err() {
+            return;
+        }
+        self.sources.retain(|pointer, _| !is_within(pointer, place));
+        let taken = other.sources.iter().filter(|(pointer, _)| is_within(pointer, place));
         self.sources.extend(taken.map(|(pointer, source)| (pointer.clone(), source.clone())));
     }
 
@@ -166,6 +180,10 @@ impl Artifact {
         let items = rows(&self.value).map(|rows| rows.len() as u64);
         Some(AgentEvent::Artifact { change, content: self.value.clone(), changed_fields, items, source })
     }
+}
+
+fn is_within(pointer: &str, place: &str) -> bool {
+    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The steps of a path, written as a JSON pointer (`/items/0/name`) or as `items[0].name`.

@@ -47,6 +47,8 @@ pub(crate) struct Explorer<'w, 'a> {
     lists_go_on: bool,
     chain_pages: usize,
     fruitless: usize,
+    /// Whether the result is published as it grows.
+    publishes: bool,
     /// Sources to use when no page has useful links; the next one is last.
     wider: Vec<WiderSource>,
 }
@@ -92,12 +94,18 @@ impl<'w, 'a> Explorer<'w, 'a> {
             lists_go_on: true,
             chain_pages: 1,
             fruitless: 0,
+            publishes: true,
             // The given pages are what the caller means; searching the rest of the web needs high effort.
             wider: match lead.run.task.effort {
                 Some(Effort::High) => vec![WiderSource::Search, WiderSource::Map],
                 _ => vec![WiderSource::Map],
             },
         }
+    }
+
+    /// For a result that is merged with another one before it is published.
+    pub fn without_publishing(lead: &'w Agent<'a>, schema: Option<Schema>) -> Self {
+        Self { publishes: false, ..Self::new(lead, schema) }
     }
 
     /// Reads the start pages; `false` when none could be read.
@@ -160,7 +168,9 @@ impl<'w, 'a> Explorer<'w, 'a> {
         let findings = fill(self.lead.run, request).await;
         if is_filled(&findings.value) {
             artifact.replace(findings.value.clone(), findings.sources.clone());
-            publish(self.lead, artifact).await;
+            if self.publishes {
+                publish(self.lead, artifact).await;
+            }
         }
         findings
     }

@@ -1,10 +1,11 @@
 //! The brain with a model. The model decides what to look for and what the pages say; this module decides
-//! what it may do, which values count as supported by a page, and when it ends. Fields that are still missing
-//! at the end are filled by the built-in rules from the pages that were read.
+//! what it may do, which values count as supported by a page, and when it ends. What is open at the end is filled
+//! by the built-in rules ([`fill_open`]).
 
 mod action;
 mod conversation;
 mod execute;
+mod fill_open;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -12,9 +13,8 @@ mod tests;
 use crate::agent::{Agent, cut};
 use crate::artifact::{Artifact, ValueSource, is_filled};
 use crate::builtin::{self, answer_chat};
-use crate::conclude::{conclude, missing_fields};
+use crate::conclude::conclude;
 use crate::evidence::find_line;
-use crate::filling::{FillRequest, RowSchema, fill};
 use crate::run::RunContext;
 use crate::{
     AgentError, AgentErrorCode, AgentErrorSource, AgentOutcome, Brain, BrainOutcome, Journal, Phase,
@@ -22,6 +22,7 @@ use crate::{
 };
 use action::FinishArguments;
 use extract::Schema;
+use fill_open::ModelEnd;
 use model::chat::{Chat, ChatError, ChatRequest, ChatResponse};
 use net::Deadline;
 use serde_json::Value;
@@ -196,11 +197,13 @@ impl ModelSession<'_> {
             lead.finish(AgentOutcome::Refused, Some(error)).await;
             return BrainOutcome::Refused { why };
         }
-        let mut remark = match &outcome {
+        let (end, mut remark) = match &outcome {
             LoopOutcome::GaveUp(why) => {
-                Some(format!("The model did not finish ({why}); what it left open was filled by rules."))
+                let remark =
+                    format!("The model did not finish ({why}); what it left open was filled by rules.");
+                (ModelEnd::GaveUp, Some(remark))
             }
-            _ => None,
+            _ => (ModelEnd::Finished, None),
         };
         if let Some(remark) = &remark {
             lead.progress(Phase::Finalizing, remark.clone()).await;
@@ -221,55 +224,16 @@ impl ModelSession<'_> {
             return builtin::explore_and_answer(lead, self.schema.clone(), resume).await;
         }
         let mut artifact = self.artifact.lock().await;
-        if let Some(data) = data {
-            let unsourced = use_model_data(lead, &mut artifact, data);
-            if !unsourced.is_empty() {
-                remark = Some(format!("No page that was read states: {}.", unsourced.join(", ")));
-            }
+        let mut unsourced = match data {
+            Some(data) => use_model_data(lead, &mut artifact, data),
+            None => Vec::new(),
+        };
+        self.fill_open(lead, &mut artifact, end).await;
+        unsourced.retain(|pointer| artifact.source(pointer).is_none());
+        if !unsourced.is_empty() {
+            remark = Some(format!("No page that was read states: {}.", unsourced.join(", ")));
         }
-        self.fill_missing(lead, &mut artifact).await;
         conclude(lead, self.schema.as_ref(), &mut artifact, remark).await
-    }
-
-    /// Fills fields that the model left empty from the pages that were read.
-    async fn fill_missing(&self, lead: &Agent<'_>, artifact: &mut Artifact) {
-        let open = match &self.schema {
-            Some(schema) => {
-                !missing_fields(schema, artifact.value()).is_empty()
-                    || schema.validate(artifact.value()).is_err()
-            }
-            None => artifact.is_empty(),
-        };
-        let pages = lead.run.parsed_pages();
-        if !open || pages.is_empty() {
-            return;
-        }
-        let request = FillRequest {
-            prompt: lead.run.task.prompt.clone(),
-            schema: self.schema.clone(),
-            rows: self.schema.as_ref().and_then(RowSchema::from_schema),
-            limit: crate::prompt_words::row_limit(&lead.run.task.prompt),
-            pages,
-            first: Vec::new(),
-            details: Vec::new(),
-        };
-        let found = fill(lead.run, request).await;
-        if artifact.is_empty() {
-            artifact.replace(found.value, found.sources);
-            return;
-        }
-        // Whole top-level fields only: rows from the model and rows from the rules must not be mixed.
-        for (name, value) in
-            found.value.as_object().into_iter().flatten().filter(|(_, value)| is_filled(value))
-        {
-            let place = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            if artifact.value().pointer(&place).is_some_and(is_filled) || !artifact.value().is_object() {
-                continue;
-            }
-            // The pointer is a plain name, so only the size limit can refuse it.
-            let _ = artifact.set(&place, value.clone(), found.sources.get(&place).cloned());
-            artifact.cite_below(&place, &found.sources);
-        }
     }
 }
 

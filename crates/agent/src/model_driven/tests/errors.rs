@@ -37,10 +37,45 @@ async fn a_model_that_only_talks_is_given_up() {
 async fn a_model_that_loops_is_stopped() {
     let played = play(&wants_title(), vec![calls(&[read_call(HOME)])]).await;
     assert!(played.script.asks().len() <= 5, "{}", played.script.asks().len());
-    assert_eq!(played.web.requests(), [HOME]);
+    // The model read one page again and again; the rules went on to the page with the founder.
+    assert_eq!(played.web.requests(), [HOME, ABOUT]);
+    assert_eq!(data(&played.ended)["founder"], "Ada Skua");
     assert!(
         matches!(&played.ended, BrainOutcome::Answered { note: Some(note), .. } if note.contains("did not finish"))
     );
+}
+
+#[tokio::test]
+async fn a_value_that_no_page_states_gives_way_to_one_that_a_page_states() {
+    let lines = vec![
+        calls(&[read_call(HOME), read_call(ABOUT)]),
+        calls(&[("finish", json!({ "data": { "title": "Puffin", "founder": "Ada Skua", "price": 31 } }))]),
+    ];
+    let played = play(&wants_title(), lines).await;
+    assert_eq!(data(&played.ended)["title"], "Tern");
+    assert_eq!(data(&played.ended)["founder"], "Ada Skua");
+    let BrainOutcome::Answered { note, .. } = &played.ended else { panic!("{:?}", played.ended) };
+    assert!(note.as_deref().is_none_or(|note| !note.contains("/title")), "{note:?}");
+}
+
+#[tokio::test]
+async fn a_list_that_a_model_began_and_gave_up_is_read_whole_by_the_rules() {
+    let items: String = (1..=6).map(|n| format!("<tr><td>Kit {n}</td><td>{n}0 euro</td></tr>")).collect();
+    let page =
+        format!("<title>Kits</title><h1>Kits</h1><table><tr><th>Name</th><th>Price</th></tr>{items}</table>");
+    let web = FakeWeb::new(&[(HOME, page.as_str())]);
+    let row = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "string" } } });
+    let schema = json!({ "type": "object", "properties": { "kits": { "type": "array", "items": row } } });
+    let task = Task { schema: Some(schema), ..task("all kits with name and price", &[HOME]) };
+    let lines = vec![
+        calls(&[read_call(HOME)]),
+        calls(&[record(&[entry("/kits/0/name", json!("Kit 1"), HOME, "Kit 1")])]),
+        says("That is enough."),
+    ];
+    let played = play_on(web, &task, ScriptedChat::new(lines), 0).await;
+    let kits = data(&played.ended)["kits"].as_array().unwrap();
+    assert_eq!(kits.len(), 6, "{kits:?}");
+    assert_eq!(kits[5], json!({ "name": "Kit 6", "price": "60 euro" }));
 }
 
 #[tokio::test]
