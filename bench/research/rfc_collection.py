@@ -5,7 +5,8 @@
 
 FOLDER is `usr/share/doc/RFC` of Debian's doc-rfc-* packages. Works are the older 85 % of the RFCs, with title, abstract
 and the RFCs they name. Queries are sentences of the newest 15 % that name two to six of the older ones together: one
-of these is the seed, the others are relevant, and the sentence without their names is the intent.
+of these is the seed, the others are relevant, and the sentence without their names is the intent. Such sentences of
+the works themselves are their contexts, from which an import learns: no document both teaches and judges.
 """
 import glob
 import gzip
@@ -22,6 +23,7 @@ REFERENCE = re.compile(r"\bRFC[ \-]?(\d{3,4})\b", re.I)
 BOILERPLATE = {1264, 2026, 2119, 2223, 2434, 3552, 3978, 3979, 4748, 5226, 5378, 5741, 7322, 7841, 8126, 8174, 8179}
 NEWEST_SHARE = 0.15
 MAX_QUERIES_OF_A_WORK = 2
+MAX_CONTEXTS_OF_A_WORK = 20
 
 
 def read_index(folder):
@@ -77,10 +79,10 @@ def without_names(sentence):
     return re.sub(r"\(\s*[,;and ]*\)", "", re.sub(r"\s+", " ", plain)).strip(" ,;.")
 
 
-def citing_sentences(text, place):
+def citing_sentences(text, place, citing):
     for sentence in sentences(body(text)):
         cited = dict.fromkeys(int(number) for number in REFERENCE.findall(sentence))
-        cited = [number for number in cited if number in place and number not in BOILERPLATE]
+        cited = [number for number in cited if number in place and number not in BOILERPLATE | {citing}]
         if not 2 <= len(cited) <= 6:
             continue
         intent = without_names(sentence)
@@ -105,14 +107,14 @@ def main():
     random.seed(16)
     queries = []
     for number in (number for number in numbers if number >= cut):
-        found = list(citing_sentences(texts[number], place))
+        found = list(citing_sentences(texts[number], place, number))
         random.shuffle(found)
         for intent, cited in found[:MAX_QUERIES_OF_A_WORK]:
             seed = random.choice(cited)
             relevant = [place[other] for other in cited if other != seed]
             queries.append({"src": f"10.17487/rfc{number}", "intent": intent, "seed": place[seed], "rel": relevant})
     random.shuffle(queries)
-    edges = 0
+    edges = contexts = 0
     with gzip.open(os.path.join(out, "docs.jsonl.gz"), "wt") as documents, gzip.open(
         os.path.join(out, "edges.u32le.gz"), "wb"
     ) as lists:
@@ -120,6 +122,9 @@ def main():
             title, year = known[number]
             row = {"i": at, "doi": f"10.17487/rfc{number:04d}", "year": year, "title": title}
             row |= {"abstract": abstract(texts[number]) or None, "subj": []}
+            found = list(citing_sentences(texts[number], place, number))[:MAX_CONTEXTS_OF_A_WORK]
+            row["contexts"] = [{"text": text, "cited": [place[other] for other in cited]} for text, cited in found]
+            contexts += len(found)
             documents.write(json.dumps(row) + "\n")
             for cited in sorted({int(other) for other in REFERENCE.findall(texts[number])} - {number}):
                 if cited in place:
@@ -127,7 +132,7 @@ def main():
                     edges += 1
     with open(os.path.join(out, "queries_dev.json"), "w") as file:
         json.dump(queries, file)
-    print(f"{len(place)} works, {edges} citations, {len(queries)} queries")
+    print(f"{len(place)} works, {edges} citations, {contexts} contexts, {len(queries)} queries")
 
 
 main()

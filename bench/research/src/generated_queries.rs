@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::generated_corpus::Random;
-use crate::judged_collection::{JudgedCollection, Query};
+use crate::judged_collection::{Document, JudgedCollection, Query};
 
 /// Share of the articles, the newest, that queries are made from and that are taken out of the graph.
 const NEWEST_SHARE: f64 = 0.28;
@@ -59,7 +59,8 @@ pub fn generate_queries(pack: &JudgedCollection) -> JudgedCollection {
     let mut documents = Vec::new();
     for (number, document) in pack.documents.iter().enumerate().filter(|(number, _)| is_old(*number as u32)) {
         number_of.insert(number as u32, documents.len() as u32);
-        documents.push(document.clone());
+        // Contexts name documents by the numbers they had before.
+        documents.push(Document { contexts: Vec::new(), ..document.clone() });
     }
     let count = pack.documents.len() as u32;
     let mut edges = Vec::new();

@@ -21,6 +21,16 @@ pub struct Document {
     pub abstract_text: Option<String>,
     #[serde(default)]
     pub subj: Vec<String>,
+    /// Sentences in which it cites other documents, if the collection has them.
+    #[serde(default)]
+    pub contexts: Vec<CitingSentence>,
+}
+
+/// A sentence and the documents it cites.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CitingSentence {
+    text: String,
+    cited: Vec<u32>,
 }
 
 /// A judged query.
@@ -80,6 +90,15 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     created: Option<String>,
     references: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contexts: Vec<LineContext<'a>>,
+}
+
+/// A citing sentence in the plain form.
+#[derive(Debug, Serialize)]
+struct LineContext<'a> {
+    text: &'a str,
+    references: Vec<String>,
 }
 
 impl JudgedCollection {
@@ -133,6 +152,12 @@ impl JudgedCollection {
             let kept = references.iter().filter(|node| {
                 !shared_only || (**node as usize) < self.documents.len() || cited[**node as usize] > 1
             });
+            // What a sentence cites becomes a reference, which a thinner graph must not have.
+            let told = document.contexts.iter().filter(|_| graph == Graph::Whole);
+            let contexts = told.map(|context| LineContext {
+                text: &context.text,
+                references: context.cited.iter().map(|node| self.name(*node)).collect(),
+            });
             let line = Line {
                 ids: BTreeMap::from([("doi", [document.doi.as_str()])]),
                 title: &document.title,
@@ -140,6 +165,7 @@ impl JudgedCollection {
                 categories: &document.subj,
                 created: document.year.map(|year| year.to_string()),
                 references: kept.map(|node| self.name(*node)).collect(),
+                contexts: contexts.collect(),
             };
             serde_json::to_writer(&mut *out, &line)?;
             out.write_all(b"\n")?;

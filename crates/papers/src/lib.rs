@@ -14,6 +14,7 @@
 )]
 
 mod build;
+mod citation_context;
 mod error;
 mod file;
 mod hash;
@@ -33,6 +34,7 @@ mod weights;
 mod work;
 
 pub use build::{BuildOptions, Facts, build};
+pub use citation_context::CitationContext;
 pub use error::{Error, Result};
 pub use ids::{Identifier, MAX_IDENTIFIER_BYTES, PaperRef};
 pub use import::{ImportReport, read_source};

@@ -25,7 +25,7 @@ use crate::build::{BuildOptions, Facts, Progress, build};
 use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
 use crate::index::{Index, vectors_path};
-use crate::learn::learn_collection;
+use crate::learn::{CitingSentences, learn_collection};
 use crate::stage::{Stage, StageWriter, frames};
 use crate::vector_writer::{VectorPlan, VectorProgress, write_vectors};
 use crate::vectors::{Embedder, Vectors};
@@ -43,6 +43,9 @@ struct FinishedImport {
     works: u64,
     bytes: u64,
     files: Vec<PathBuf>,
+    /// Whether works have citing sentences.
+    #[serde(default)]
+    has_contexts: bool,
 }
 
 /// A running import.
@@ -58,6 +61,8 @@ struct Checkpoint {
     works: u64,
     bytes: u64,
     log_bytes: u64,
+    #[serde(default)]
+    has_contexts: bool,
 }
 
 /// The current generation and the time of its vectors.
@@ -234,6 +239,7 @@ impl Library {
             works: 0,
             bytes: 0,
             log_bytes: 0,
+            has_contexts: false,
         };
         let before = read_json::<Checkpoint>(&state_path)?
             .filter(|before| before.files == fresh.files && before.source == fresh.source)
@@ -256,6 +262,7 @@ impl Library {
             let mut seen = 0_u64;
             read_source(source, &path, &mut |batch: Batch| {
                 state.bytes += batch.bytes;
+                state.has_contexts |= batch.has_contexts;
                 // A continued import already has the first works of the file.
                 let had = skip.saturating_sub(seen).min(batch.works);
                 seen += batch.works;
@@ -284,6 +291,7 @@ impl Library {
             works: state.works,
             bytes: state.bytes,
             files: state.files.clone(),
+            has_contexts: state.has_contexts,
         });
         write_json(&self.folder.join("imports.json"), &imports)?;
         // Kept until the index is built, so that the files need not be read again if that fails.
@@ -292,11 +300,16 @@ impl Library {
 
     fn publish(&self, options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
         let mut stages = Vec::new();
+        let mut sentences = CitingSentences::default();
         for import in self.imports()? {
             let path = self.folder.join("staged").join(&import.log);
             let source = PaperSource::from_name(&import.source)
                 .ok_or_else(|| Error::damaged(&path, format!("unknown source {}", import.source)))?;
-            stages.push(Stage::open(&path, source)?);
+            let stage = Stage::open(&path, source)?;
+            if options.learn && import.has_contexts {
+                sentences.add(&stage)?;
+            }
+            stages.push(stage);
         }
         let before = self.current_name()?;
         let number =
@@ -319,7 +332,7 @@ impl Library {
                 }
             }
             if options.learn {
-                write_weights(&index, &last, progress)?;
+                write_weights(&index, &sentences, &last, progress)?;
             }
             fs::rename(&built, &last).map_err(Error::file(&last))?;
             sync_folder(&self.folder.join("generations"))?;
@@ -350,9 +363,14 @@ impl Library {
 }
 
 /// Learns the weights of `index` and writes them for the generation at `path`.
-fn write_weights(index: &Index, path: &Path, progress: Progress<'_>) -> Result<()> {
+fn write_weights(
+    index: &Index,
+    sentences: &CitingSentences,
+    path: &Path,
+    progress: Progress<'_>,
+) -> Result<()> {
     progress("learning weights from citations", 0, 0);
-    let learnt = learn_collection(index)?;
+    let learnt = learn_collection(index, sentences)?;
     for line in &learnt.report {
         progress(line, 0, 0);
     }

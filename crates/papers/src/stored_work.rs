@@ -92,14 +92,19 @@ impl<'a> StoredWork<'a> {
         }
     }
 
-    /// Appends the work without references and passages.
+    /// Appends the work without references, passages and contexts.
     pub fn encode_head(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bytes[..self.references_at]);
+        out.extend(self.bytes.first().map(|flags| flags & !Work::HAS_CONTEXTS));
+        out.extend_from_slice(self.bytes.get(1..self.references_at).unwrap_or_default());
         out.extend_from_slice(&[0, 0]);
     }
 
-    /// Calls `each` with every reference, and returns the number of passages and their bytes, which end the
-    /// record.
+    /// Whether it has sentences that cite several works.
+    pub fn has_contexts(&self) -> bool {
+        self.flags & Work::HAS_CONTEXTS != 0
+    }
+
+    /// Calls `each` with every reference, and returns the number of passages and their bytes.
     pub fn references(&self, mut each: impl FnMut(StoredReference<'a>)) -> (u64, &'a [u8]) {
         let mut cursor = Cursor::new(self.bytes);
         cursor.bytes(self.references_at);
@@ -107,8 +112,9 @@ impl<'a> StoredWork<'a> {
             let ids = StoredList::skip_over(cursor, self.bytes, skip_id);
             each(StoredReference { ids, title: cursor.text() });
         });
-        let passages = &self.bytes[cursor.position()..];
-        (cursor.varint(), passages)
+        let start = cursor.position();
+        let passages = StoredList::skip_over(&mut cursor, self.bytes, skip_text);
+        (passages.count, &self.bytes[start..cursor.position()])
     }
 }
 
@@ -151,6 +157,7 @@ fn skip_id(cursor: &mut Cursor<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::citation_context::CitationContext;
     use crate::work::Date;
     use proptest::prelude::*;
 
@@ -166,6 +173,7 @@ mod tests {
                 Reference { ids: Vec::new(), title: "Cited by name".into() },
             ],
             passages: vec!["first".into()],
+            contexts: vec![CitationContext { text: "Both were seen".into(), references: vec![0, 1] }],
             ..Work::default()
         }
     }
@@ -189,7 +197,8 @@ mod tests {
         assert_eq!(tail, b"\x01\x05first");
         let mut head = Vec::new();
         stored.encode_head(&mut head);
-        let shown = Work { references: Vec::new(), passages: Vec::new(), ..work };
+        assert!(stored.has_contexts() && !StoredWork::parse(&head).has_contexts());
+        let shown = Work { references: Vec::new(), passages: Vec::new(), contexts: Vec::new(), ..work };
         assert_eq!(Work::decode(&head), shown);
         assert_eq!(stored.provenance(PaperSource::Ris).abstract_text, None);
         assert_eq!(stored.provenance(PaperSource::Ris).references, Some(PaperSource::Ris));

@@ -1,6 +1,7 @@
 //! A scholarly work as importers produce it, and its binary encoding, which staging logs and index records
 //! share.
 
+use crate::citation_context::{self, CitationContext};
 use crate::file::{Cursor, put_varint};
 use crate::ids::Identifier;
 
@@ -123,6 +124,8 @@ pub struct Work {
     pub updated: Option<Date>,
     pub references: Vec<Reference>,
     pub passages: Vec<String>,
+    /// Sentences that cite several works, from which the weights of a collection are learnt.
+    pub contexts: Vec<CitationContext>,
     pub retracted: bool,
     /// The source has withdrawn this work.
     pub withdrawn: bool,
@@ -131,6 +134,7 @@ pub struct Work {
 impl Work {
     const RETRACTED: u8 = 1;
     pub(crate) const WITHDRAWN: u8 = 2;
+    pub(crate) const HAS_CONTEXTS: u8 = 4;
 
     /// Cuts everything to its [`limits`] and removes duplicates.
     #[must_use]
@@ -152,13 +156,18 @@ impl Work {
             .for_each(|reference| truncate_text(&mut reference.title, limits::MAX_TITLE_BYTES));
         self.passages.truncate(limits::MAX_PASSAGES);
         self.passages.iter_mut().for_each(|passage| truncate_text(passage, limits::MAX_PASSAGE_BYTES));
+        citation_context::bound(&mut self.contexts, self.references.len());
         self
     }
 
     /// Appends the encoded work.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-        out.push(flag(self.retracted, Self::RETRACTED) | flag(self.withdrawn, Self::WITHDRAWN));
+        out.push(
+            flag(self.retracted, Self::RETRACTED)
+                | flag(self.withdrawn, Self::WITHDRAWN)
+                | flag(!self.contexts.is_empty(), Self::HAS_CONTEXTS),
+        );
         put_ids(out, &self.ids);
         put_text(out, &self.title);
         put_text(out, &self.abstract_text);
@@ -172,6 +181,9 @@ impl Work {
             put_text(out, &reference.title);
         }
         put_texts(out, &self.passages);
+        if !self.contexts.is_empty() {
+            citation_context::encode(&self.contexts, out);
+        }
     }
 
     /// Decodes what [`Work::encode`] wrote; other bytes yield some work, never a panic.
@@ -194,6 +206,8 @@ impl Work {
             references.push(Reference { ids: read_ids(&mut cursor), title: cursor.text().to_owned() });
         }
         let passages = read_texts(&mut cursor);
+        let contexts =
+            if flags & Self::HAS_CONTEXTS == 0 { Vec::new() } else { citation_context::decode(&mut cursor) };
         Self {
             ids,
             title,
@@ -204,6 +218,7 @@ impl Work {
             updated,
             references,
             passages,
+            contexts,
             retracted: flags & Self::RETRACTED != 0,
             withdrawn: flags & Self::WITHDRAWN != 0,
         }
@@ -306,6 +321,7 @@ mod tests {
                 title: "Cited".into(),
             }],
             passages: vec!["first".into(), String::new()],
+            contexts: vec![CitationContext { text: "As shown".into(), references: vec![0, 300] }],
             retracted: true,
             ..Work::default()
         };
@@ -337,7 +353,8 @@ mod tests {
         ) {
             let work = Work::decode(&bytes);
             let items = work.ids.len() + work.authors.len() + work.categories.len()
-                + work.references.len() + work.passages.len();
+                + work.references.len() + work.passages.len()
+                + work.contexts.iter().map(|context| 1 + context.references.len()).sum::<usize>();
             prop_assert!(items <= bytes.len(), "{} items from {} bytes", items, bytes.len());
             let mut encoded = Vec::new();
             work.encode(&mut encoded);

@@ -1,18 +1,27 @@
-//! JATS articles (PMC, publishers): metadata, references, and the body as passages.
+//! JATS articles (PMC, publishers): metadata, references, and the body as passages and citing sentences.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
 use super::xml::{Tree, for_each_record};
 use super::{Batch, Sink, input_error};
+use crate::citation_context::{CitationContext, MAX_CONTEXTS};
 use crate::error::Result;
 use crate::ids::{Identifier, PaperRef};
+use crate::terms::sentences;
 use crate::work::{Date, Reference, Work};
 
 /// Longer paragraphs are split at a sentence.
 const MAX_PASSAGE_BYTES: usize = 1_600;
 /// Shorter paragraphs are joined to the previous one.
 const MIN_PASSAGE_BYTES: usize = 200;
+/// Elements that are no sentences.
+const NO_PROSE: [&str; 3] = ["table-wrap", "disp-formula", "tex-math"];
+/// While sentences are told apart, a citation is one character of this private plane: the first, plus the
+/// place of the reference.
+const FIRST_MARK: u32 = 0xf_0000;
+const MAX_MARKS: u32 = 0xfffe;
 
 pub fn import_file(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let mut before = 0;
@@ -55,11 +64,18 @@ fn article(tree: &Tree) -> Work {
                 .descendants(meta, "related-article")
                 .any(|node| tree.attribute(node, "related-article-type") == Some("retraction-forward"));
     }
+    let mut place_of = HashMap::new();
     if let Some(list) = tree.child(0, "back") {
-        work.references = tree.descendants(list, "ref").filter_map(|node| reference(tree, node)).collect();
+        for node in tree.descendants(list, "ref") {
+            if let Some(reference) = reference(tree, node) {
+                place_of.extend(tree.attribute(node, "id").map(|id| (id, work.references.len() as u32)));
+                work.references.push(reference);
+            }
+        }
     }
     if let Some(body) = tree.child(0, "body") {
         work.passages = passages(tree, body);
+        work.contexts = contexts(tree, body, &place_of);
     }
     work
 }
@@ -129,6 +145,39 @@ fn reference(tree: &Tree, node: usize) -> Option<Reference> {
     (!ids.is_empty() || !title.is_empty()).then_some(Reference { ids, title })
 }
 
+/// Sentences of the body that cite several works.
+fn contexts(tree: &Tree, body: usize, place_of: &HashMap<&str, u32>) -> Vec<CitationContext> {
+    let mark = |node: usize| {
+        let cites = tree.name(node) == "xref" && tree.attribute(node, "ref-type") == Some("bibr");
+        cites.then(|| {
+            let cited = tree.attribute(node, "rid").unwrap_or_default().split_whitespace();
+            let places = cited.filter_map(|id| place_of.get(id)).filter(|place| **place < MAX_MARKS);
+            places.filter_map(|place| char::from_u32(FIRST_MARK + place)).collect()
+        })
+    };
+    let place = |letter: char| u32::from(letter).checked_sub(FIRST_MARK).filter(|place| *place < MAX_MARKS);
+    let mut out = Vec::new();
+    let mut inside = 0;
+    for node in tree.descendants(body, "p") {
+        if node < inside {
+            continue;
+        }
+        inside = tree.after(node);
+        let text = tree.text_with_marks(node, &NO_PROSE, mark);
+        for sentence in sentences(&text) {
+            let references: Vec<u32> = sentence.chars().filter_map(place).collect();
+            if references.len() > 1 {
+                let words: String = sentence.chars().filter(|letter| place(*letter).is_none()).collect();
+                out.push(CitationContext { text: super::collapse_whitespace(&words), references });
+            }
+        }
+        if out.len() >= MAX_CONTEXTS {
+            break;
+        }
+    }
+    out
+}
+
 /// Paragraphs of the body: short ones are joined to the previous one, long ones are split at sentences.
 fn passages(tree: &Tree, body: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
@@ -139,7 +188,7 @@ fn passages(tree: &Tree, body: usize) -> Vec<String> {
             continue;
         }
         inside = tree.after(node);
-        let text = tree.text_without(node, &["table-wrap", "disp-formula", "tex-math"]);
+        let text = tree.text_without(node, &NO_PROSE);
         if text.is_empty() {
             continue;
         }

@@ -31,6 +31,8 @@ pub struct Batch {
     pub works: u64,
     /// Uncompressed bytes of input of the batch.
     pub bytes: u64,
+    /// Whether any work has citing sentences.
+    pub has_contexts: bool,
 }
 
 impl Batch {
@@ -39,7 +41,9 @@ impl Batch {
         if work.ids.is_empty() {
             return;
         }
-        crate::stage::frame(&work.bounded(), &mut self.framed);
+        let work = work.bounded();
+        self.has_contexts |= !work.contexts.is_empty();
+        crate::stage::frame(&work, &mut self.framed);
         self.works += 1;
     }
 }

@@ -159,9 +159,8 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
                 Some(Reference { ids: vec![Identifier::new("openalex", raw)?], title: String::new() })
             })
             .collect(),
-        passages: Vec::new(),
         retracted: line.is_retracted == Some(true),
-        withdrawn: false,
+        ..Work::default()
     }))
 }
 

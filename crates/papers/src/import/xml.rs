@@ -78,11 +78,26 @@ impl Tree {
 
     /// All text of the descendants, without elements named in `skip`, with white space collapsed.
     pub fn text_without(&self, node: usize, skip: &[&str]) -> String {
+        self.text_with_marks(node, skip, |_| None)
+    }
+
+    /// [`Tree::text_without`], where `mark` gives the text that replaces an element.
+    pub fn text_with_marks(
+        &self,
+        node: usize,
+        skip: &[&str],
+        mark: impl Fn(usize) -> Option<String>,
+    ) -> String {
         let mut out = String::new();
         let mut at = node + 1;
         while at < self.nodes[node].end {
             let below = &self.nodes[at];
             if skip.contains(&below.name.as_str()) {
+                at = below.end;
+                continue;
+            }
+            if let Some(mark) = mark(at) {
+                out.push_str(&mark);
                 at = below.end;
                 continue;
             }

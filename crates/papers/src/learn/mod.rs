@@ -1,14 +1,17 @@
 //! Learns the weights of a collection from its own citations: every import ends with it. What ranks well
 //! differs between collections (how many references a paper has, how long its abstract is), and a collection
-//! with citations says itself what belongs together.
+//! with citations says itself what belongs together. The sentences in which works cite others are the best
+//! queries; where a source has none, sentences of abstracts stand in for them.
 //!
 //! Popularity is held back: how often a work is cited says much about relevance where it was learnt, and
 //! misleads elsewhere. Learnt weights are used only where they are better on queries they were not learnt
 //! from; otherwise the shipped ones stay.
 
+mod citing_sentences;
 mod own_queries;
 mod softmax;
 
+pub use citing_sentences::CitingSentences;
 pub use softmax::{Example, LearntWeights, learn_weights};
 
 use std::fmt::Write as _;
@@ -41,16 +44,22 @@ pub struct LearntCollection {
     pub report: Vec<String>,
 }
 
-/// Learns from the citations of `index`. With too few of them the shipped weights are returned, and reading
-/// of texts, which could not be tried, is off.
-pub fn learn_collection(index: &Index) -> Result<LearntCollection> {
+/// Learns from the citations of `index`. The queries are `sentences` in which its works cite others or, where
+/// these are too few, sentences of abstracts, which are less like the queries of people. With too few of both,
+/// the shipped weights are returned, and reading of texts, which could not be tried, is off.
+pub fn learn_collection(index: &Index, sentences: &CitingSentences) -> Result<LearntCollection> {
     let shipped = CollectionWeights::default();
-    let queries = own_queries(index);
+    let mut queries = sentences.queries(index);
+    let mut origin = format!("citing sentences ({} works have such sentences)", sentences.works);
+    if queries.len() < MIN_QUERIES {
+        queries = own_queries(index);
+        "the collection's citations".clone_into(&mut origin);
+    }
     if queries.len() < MIN_QUERIES {
         let report = vec![format!("{} queries from citations are too few to learn from", queries.len())];
         return Ok(LearntCollection { weights: CollectionWeights { reads_texts: false, ..shipped }, report });
     }
-    let mut report = vec![format!("{} queries from the collection's citations", queries.len())];
+    let mut report = vec![format!("{} queries from {origin}", queries.len())];
     let pools = first_examples(index, &queries)?;
     let first = choose("first pass", &queries, &pools, &FIRST, &mut report);
     let pools = second_examples(index, &queries, &first.blend)?;
@@ -95,7 +104,7 @@ fn choose<const N: usize>(
     let mut held_out = Vec::new();
     for (query, example) in queries.iter().zip(examples) {
         if is_held_out(query) {
-            held_out.push(example);
+            held_out.push((example, query.relevant.len()));
         } else {
             taught.push(without_popularity_rows(example));
         }
@@ -139,16 +148,19 @@ fn without_popularity_rows<const N: usize>(example: &Example<N>) -> Example<N> {
     example
 }
 
-/// nDCG@10 in percent. A relevant work that is not in the pool counts as not found.
-fn ndcg<const N: usize>(examples: &[&Example<N>], blend: &Blend<N>) -> f64 {
+/// nDCG@10 in percent, of examples with the number of works that should be found. One that is not in the pool
+/// counts as not found.
+fn ndcg<const N: usize>(examples: &[(&Example<N>, usize)], blend: &Blend<N>) -> f64 {
+    let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
     let mut sum = 0.0;
-    for example in examples {
+    for (example, relevant) in examples {
+        let ideal: f64 = (0..(*relevant).clamp(1, 10)).map(gain).sum();
         let weights = blend.at(example.density);
         let scores: Vec<f32> = example.rows.iter().map(|row| weights.score(row)).collect();
         for place in &example.relevant {
             let better = scores.iter().filter(|score| **score > scores[*place]).count();
             if better < 10 {
-                sum += 1.0 / (better as f64 + 2.0).log2();
+                sum += gain(better) / ideal;
             }
         }
     }
@@ -163,9 +175,9 @@ fn first_examples(index: &Index, queries: &[OwnQuery]) -> Result<Vec<Example<FEA
         let mut kept: Vec<usize> = (0..pool.nodes.len()).collect();
         kept.sort_by(|one, other| promise(other).total_cmp(&promise(one)));
         kept.truncate(MAX_CANDIDATES);
-        let relevant = kept.iter().position(|place| pool.nodes[*place] == query.relevant);
+        let relevant = query.places(kept.iter().map(|place| pool.nodes[*place]));
         let rows = kept.iter().map(|place| pool.first[*place]).collect();
-        Example { density: pool.density, rows, relevant: relevant.into_iter().collect() }
+        Example { density: pool.density, rows, relevant }
     })
 }
 
@@ -175,9 +187,9 @@ fn second_examples(
     first: &Blend<FEATURE_COUNT>,
 ) -> Result<Vec<Example<SECOND_COUNT>>> {
     each_pool(index, queries, first, true, |query, pool| {
-        let relevant = pool.second.iter().position(|(place, _)| pool.nodes[*place] == query.relevant);
+        let relevant = query.places(pool.second.iter().map(|(place, _)| pool.nodes[*place]));
         let rows = pool.second.iter().map(|(_, row)| *row).collect();
-        Example { density: pool.density, rows, relevant: relevant.into_iter().collect() }
+        Example { density: pool.density, rows, relevant }
     })
 }
 

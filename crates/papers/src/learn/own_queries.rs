@@ -7,16 +7,16 @@ use crate::rank::{Scorer, TermQuery};
 use crate::terms::sentences;
 
 /// Queries, and works that are looked at to find them.
-const MAX_QUERIES: usize = 1_500;
+pub const MAX_QUERIES: usize = 1_500;
 const MAX_EXAMINED: u32 = 100_000;
 /// References of one work that are considered.
 const MAX_CITED: usize = 60;
 /// Queries of one work.
-const QUERIES_PER_WORK: usize = 2;
+pub const QUERIES_PER_WORK: usize = 2;
 /// One in this many queries asks by the title instead of a sentence.
 const TITLE_QUERY_INTERVAL: usize = 7;
 /// Shorter sentences say too little to be an intent.
-const MIN_SENTENCE_BYTES: usize = 30;
+pub const MIN_SENTENCE_BYTES: usize = 30;
 /// A large prime: its multiples visit the works of all times alike, each once.
 const STRIDE: u64 = 2_654_435_761;
 
@@ -26,8 +26,15 @@ pub struct OwnQuery {
     pub citing: u32,
     pub seed: u32,
     /// What should be found.
-    pub relevant: u32,
+    pub relevant: Vec<u32>,
     pub intent: String,
+}
+
+impl OwnQuery {
+    /// Where in `nodes` the works are that should be found.
+    pub fn places(&self, nodes: impl Iterator<Item = u32>) -> Vec<usize> {
+        nodes.enumerate().filter(|(_, node)| self.relevant.contains(node)).map(|(place, _)| place).collect()
+    }
 }
 
 pub fn own_queries(index: &Index) -> Vec<OwnQuery> {
@@ -68,7 +75,7 @@ fn add_queries(index: &Index, citing: u32, queries: &mut Vec<OwnQuery>) {
         let sentence = if by_title { None } else { sentence_about(index, &paper.abstract_text, seed) };
         let intent = sentence.unwrap_or(&paper.title);
         if !intent.is_empty() {
-            queries.push(OwnQuery { citing, seed, relevant, intent: intent.to_owned() });
+            queries.push(OwnQuery { citing, seed, relevant: vec![relevant], intent: intent.to_owned() });
         }
     }
 }

@@ -3,6 +3,7 @@
 // Counts in these tests are small.
 #![allow(clippy::cast_possible_truncation)]
 
+mod citing_sentences;
 mod damage;
 mod graph;
 mod imports;
