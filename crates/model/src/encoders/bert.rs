@@ -7,10 +7,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rten_simd::SimdOp;
+use rten_vecmath::{Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
 use serde::Deserialize;
 
+use super::products::{Finish, Panels, Product, Rows};
 use super::tensors::Tensors;
 use super::word_pieces::Vocabulary;
 use super::{Error, Result};
@@ -20,10 +21,6 @@ const MAX_PIECES: usize = 256;
 /// Rows that pass the layers together; more would not be faster.
 const BATCH_ROWS: usize = 512;
 const MAX_LAYERS: usize = 48;
-/// Which part of the states of attention.
-const QUERY: usize = 0;
-const KEY: usize = 1;
-const VALUE: usize = 2;
 
 #[derive(Debug, Deserialize)]
 struct Config {
@@ -36,52 +33,44 @@ struct Config {
 }
 
 /// `rows × weights + bias`.
-#[derive(Debug)]
-struct Linear {
-    /// Inputs by outputs.
-    weights: Array2<f32>,
-    bias: Array1<f32>,
+fn load_linear(tensors: &Tensors<'_>, name: &str, inputs: usize, outputs: usize) -> Result<Panels> {
+    let weights = tensors.matrix(&format!("{name}.weight"), Some(outputs), inputs)?;
+    let mut panels = Panels::default();
+    panels.pack_columns(Rows::whole(&weights, inputs));
+    panels.set_bias(&tensors.vector(&format!("{name}.bias"), outputs)?);
+    Ok(panels)
 }
 
-impl Linear {
-    fn load(tensors: &Tensors<'_>, name: &str, inputs: usize, outputs: usize) -> Result<Self> {
-        let weights = tensors.matrix(&format!("{name}.weight"), Some(outputs), inputs)?;
-        Ok(Self {
-            weights: weights.t().as_standard_layout().into_owned(),
-            bias: tensors.vector(&format!("{name}.bias"), outputs)?,
-        })
+/// Queries, keys and values side by side: one product instead of three. Queries are scaled here, once.
+fn load_attention(tensors: &Tensors<'_>, name: &str, config: &Config) -> Result<Panels> {
+    let hidden = config.hidden_size;
+    let scale = 1.0 / ((hidden / config.num_attention_heads) as f32).sqrt();
+    let (mut weights, mut bias) = (Vec::new(), Vec::new());
+    for (part, factor) in [("query", scale), ("key", 1.0), ("value", 1.0)] {
+        let (own_weights, own_bias) = (
+            tensors.matrix(&format!("{name}.{part}.weight"), Some(hidden), hidden)?,
+            tensors.vector(&format!("{name}.{part}.bias"), hidden)?,
+        );
+        weights.extend(own_weights.iter().map(|value| value * factor));
+        bias.extend(own_bias.iter().map(|value| value * factor));
     }
+    let mut panels = Panels::default();
+    panels.pack_columns(Rows::whole(&weights, hidden));
+    panels.set_bias(&bias);
+    Ok(panels)
+}
 
-    /// One matrix whose outputs are those of `parts`, one after another.
-    fn side_by_side(parts: &[Self]) -> Self {
-        let inputs = parts.first().map_or(0, |part| part.weights.nrows());
-        let outputs = parts.iter().map(|part| part.bias.len()).sum();
-        let (mut weights, mut bias) = (Array2::zeros((inputs, outputs)), Array1::zeros(outputs));
-        let mut start = 0;
-        for part in parts {
-            let end = start + part.bias.len();
-            weights.slice_mut(s![.., start..end]).assign(&part.weights);
-            bias.slice_mut(s![start..end]).assign(&part.bias);
-            start = end;
-        }
-        Self { weights, bias }
-    }
-
-    fn apply(&self, rows: &Array2<f32>) -> Array2<f32> {
-        let mut out = Array2::zeros((rows.nrows(), self.bias.len()));
-        for mut row in out.rows_mut() {
-            row.assign(&self.bias);
-        }
-        general_mat_mul(1.0, rows, &self.weights, 1.0, &mut out);
-        out
-    }
+/// `out = finish(rows × panels)`, for all columns.
+fn multiply(rows: &[f32], panels: &Panels, width: usize, out: &mut [f32], finish: Finish) {
+    let stride = panels.columns();
+    Product { rows: Rows::whole(rows, width), panels, out, stride, start: 0, finish }.dispatch();
 }
 
 /// Layer normalisation with learnt scale and shift.
 #[derive(Debug)]
 struct LayerNorm {
-    scale: Array1<f32>,
-    shift: Array1<f32>,
+    scale: Vec<f32>,
+    shift: Vec<f32>,
     least: f32,
 }
 
@@ -94,135 +83,110 @@ impl LayerNorm {
         })
     }
 
-    fn apply(&self, rows: &mut Array2<f32>) {
-        for mut row in rows.rows_mut() {
+    fn apply(&self, rows: &mut [f32]) {
+        for row in rows.chunks_exact_mut(self.scale.len()) {
             let count = row.len() as f32;
-            let mean = row.sum() / count;
-            let spread =
-                (row.fold(0.0, |sum, value| sum + (value - mean).powi(2)) / count + self.least).sqrt();
-            for ((value, scale), shift) in row.iter_mut().zip(&self.scale).zip(&self.shift) {
-                *value = (*value - mean) / spread * scale + shift;
-            }
+            let mean = Sum::new(row).dispatch() / count;
+            let spread = (SumSquareSub::new(row, mean).dispatch() / count + self.least).sqrt();
+            let options = NormalizeOptions {
+                pre_scale_bias: mean,
+                scale: 1.0 / spread,
+                element_scale: Some(&self.scale),
+                element_bias: Some(&self.shift),
+                ..NormalizeOptions::default()
+            };
+            Normalize::new_mut(row, options).dispatch();
         }
     }
 }
 
 #[derive(Debug)]
 struct Layer {
-    /// Queries, keys and values, side by side: one multiplication instead of three.
-    attention: Linear,
-    mixed: Linear,
+    attention: Panels,
+    mixed: Panels,
     mixed_norm: LayerNorm,
-    wide: Linear,
-    narrow: Linear,
+    wide: Panels,
+    narrow: Panels,
     norm: LayerNorm,
+}
+
+/// What the layers write between their input and their output, kept from one layer to the next.
+#[derive(Debug, Default)]
+struct Buffers {
+    /// Queries, keys and values.
+    states: Vec<f32>,
+    attended: Vec<f32>,
+    wide: Vec<f32>,
+    /// How much each piece of a text attends to each other, by one head.
+    shares: Vec<f32>,
+    keys: Panels,
+    values: Panels,
 }
 
 impl Layer {
     fn load(tensors: &Tensors<'_>, number: usize, config: &Config) -> Result<Self> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let name = |part: &str| format!("encoder.layer.{number}.{part}");
-        let square = |part: &str| Linear::load(tensors, &name(part), hidden, hidden);
         Ok(Self {
-            attention: Linear::side_by_side(&[
-                square("attention.self.query")?,
-                square("attention.self.key")?,
-                square("attention.self.value")?,
-            ]),
-            mixed: square("attention.output.dense")?,
+            attention: load_attention(tensors, &name("attention.self"), config)?,
+            mixed: load_linear(tensors, &name("attention.output.dense"), hidden, hidden)?,
             mixed_norm: LayerNorm::load(tensors, &name("attention.output.LayerNorm"), config)?,
-            wide: Linear::load(tensors, &name("intermediate.dense"), hidden, inner)?,
-            narrow: Linear::load(tensors, &name("output.dense"), inner, hidden)?,
+            wide: load_linear(tensors, &name("intermediate.dense"), hidden, inner)?,
+            narrow: load_linear(tensors, &name("output.dense"), inner, hidden)?,
             norm: LayerNorm::load(tensors, &name("output.LayerNorm"), config)?,
         })
     }
 
-    fn apply(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
-        let mut states = self.mixed.apply(&self.attend(rows, texts, heads));
-        states += rows;
-        self.mixed_norm.apply(&mut states);
-        let mut wide = self.wide.apply(&states);
-        wide.mapv_inplace(gelu);
-        let mut out = self.narrow.apply(&wide);
-        out += &states;
-        self.norm.apply(&mut out);
-        out
-    }
-
-    /// Self-attention of each text, once for each head.
-    fn attend(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
-        let states = self.attention.apply(rows);
-        let hidden = rows.ncols();
-        let width = hidden / heads;
-        let scale = 1.0 / (width as f32).sqrt();
-        let mut out = Array2::zeros(rows.raw_dim());
+    /// Replaces the rows by those of the next layer.
+    fn apply(&self, rows: &mut [f32], texts: &[Range<usize>], heads: usize, buffers: &mut Buffers) {
+        let (hidden, inner) = (self.mixed.columns(), self.wide.columns());
+        let count = rows.len() / hidden;
+        buffers.states.resize(count * 3 * hidden, 0.0);
+        multiply(rows, &self.attention, hidden, &mut buffers.states, Finish::Replace);
+        buffers.attended.resize(rows.len(), 0.0);
         for text in texts {
-            for head in 0..heads {
-                let part = |kind: usize| -> ArrayView2<f32> {
-                    let start = kind * hidden + head * width;
-                    states.slice(s![text.clone(), start..start + width])
-                };
-                let mut weights = part(QUERY).dot(&part(KEY).t());
-                for row in weights.as_slice_mut().unwrap_or_default().chunks_exact_mut(text.len()) {
-                    let most = row.iter().fold(f32::NEG_INFINITY, |most, value| most.max(*value));
-                    for value in row.iter_mut() {
-                        *value = exp((*value - most) * scale);
-                    }
-                    let share = 1.0 / row.iter().sum::<f32>();
-                    for value in row {
-                        *value *= share;
-                    }
-                }
-                let target = s![text.clone(), head * width..(head + 1) * width];
-                general_mat_mul(1.0, &weights, &part(VALUE), 0.0, &mut out.slice_mut(target));
-            }
+            attend(text, hidden, heads, buffers);
         }
-        out
+        multiply(&buffers.attended, &self.mixed, hidden, rows, Finish::Add);
+        self.mixed_norm.apply(rows);
+        buffers.wide.resize(count * inner, 0.0);
+        multiply(rows, &self.wide, hidden, &mut buffers.wide, Finish::Gelu);
+        multiply(&buffers.wide, &self.narrow, inner, rows, Finish::Add);
+        self.norm.apply(rows);
     }
 }
 
-/// The exponential function to seven digits, without branches or calls, so that the compiler computes several
-/// numbers at a time. The standard one takes a fifth of the time of encoding.
-#[inline]
-fn exp(x: f32) -> f32 {
-    /// Adding it rounds to a whole number, which is then in the lowest bits.
-    const ROUND: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let x = x.clamp(-87.0, 88.0);
-    let shifted = x * std::f32::consts::LOG2_E + ROUND;
-    let whole = shifted - ROUND;
-    let rest = x - whole * LN_2_HIGH - whole * LN_2_LOW;
-    // The Taylor series; the rest is at most half of ln 2.
-    let series = 1.0
-        + rest
-            * (1.0
-                + rest
-                    * (0.5
-                        + rest
-                            * (1.0 / 6.0
-                                + rest * (1.0 / 24.0 + rest * (1.0 / 120.0 + rest * (1.0 / 720.0))))));
-    let power = shifted.to_bits().wrapping_sub(ROUND.to_bits()) << 23;
-    f32::from_bits(series.to_bits().wrapping_add(power))
+/// Self-attention of one text, once for each head.
+fn attend(text: &Range<usize>, hidden: usize, heads: usize, buffers: &mut Buffers) {
+    let Buffers { states, attended, shares, keys, values, .. } = buffers;
+    let (stride, width, count) = (3 * hidden, hidden / heads, text.len());
+    let states = &states[text.start * stride..text.end * stride];
+    let attended = &mut attended[text.start * hidden..text.end * hidden];
+    shares.resize(count * count, 0.0);
+    for head in 0..heads {
+        let start = head * width;
+        let part = |kind: usize| Rows { values: states, stride, count, start: kind * hidden + start, width };
+        keys.pack_columns(part(1));
+        values.pack_rows(part(2));
+        multiply_part(part(0), keys, shares, count, 0);
+        for row in shares.chunks_exact_mut(count) {
+            Softmax::new_mut(row).dispatch();
+        }
+        multiply_part(Rows::whole(shares, count), values, attended, hidden, start);
+    }
 }
 
-/// The Gaussian error linear unit; its integral by an approximation accurate to seven digits (Abramowitz and
-/// Stegun, 7.1.26).
-fn gelu(value: f32) -> f32 {
-    let x = value.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let t = 1.0 / (1.0 + 0.327_591_1 * x);
-    let series =
-        t * (0.254_829_6 + t * (-0.284_496_72 + t * (1.421_413_8 + t * (-1.453_152 + t * 1.061_405_4))));
-    let tail = 0.5 * series * exp(-x * x);
-    value * if value >= 0.0 { 1.0 - tail } else { tail }
+fn multiply_part(rows: Rows<'_>, panels: &Panels, out: &mut [f32], stride: usize, start: usize) {
+    Product { rows, panels, out, stride, start, finish: Finish::Replace }.dispatch();
 }
 
 /// A loaded embedder; immutable, so it can be shared between threads.
 #[derive(Debug)]
 pub struct MiniLm {
     vocabulary: Vocabulary,
-    words: Array2<f32>,
-    places: Array2<f32>,
+    /// The embedding of each piece, and of each place in a text.
+    words: Vec<f32>,
+    places: Vec<f32>,
     norm: LayerNorm,
     layers: Vec<Layer>,
     heads: usize,
@@ -259,9 +223,12 @@ impl MiniLm {
             hidden,
         )?;
         // There is only one token type, so its embedding is added once for all.
-        places += &kinds.row(0);
+        let kind = kinds.get(..hidden).ok_or_else(|| Error::unusable(&path, "no token types"))?;
+        for (value, kind) in places.iter_mut().zip(kind.iter().cycle()) {
+            *value += kind;
+        }
         let words = tensors.matrix("embeddings.word_embeddings.weight", None, hidden)?;
-        if vocabulary.len() > words.nrows() {
+        if vocabulary.len() > words.len() / hidden {
             return Err(Error::unusable(&path, "fewer word embeddings than the word list has"));
         }
         let layers = (0..config.num_hidden_layers)
@@ -273,7 +240,7 @@ impl MiniLm {
 
     /// Length of an embedding.
     pub fn dimensions(&self) -> usize {
-        self.words.ncols()
+        self.norm.scale.len()
     }
 
     /// A vector of length one for each text. Of a long text only the beginning is used.
@@ -296,53 +263,34 @@ impl MiniLm {
     }
 
     fn embed_batch(&self, cut: &[Vec<u32>]) -> Vec<Vec<f32>> {
+        let hidden = self.dimensions();
         let mut texts = Vec::with_capacity(cut.len());
-        let mut rows = Array2::zeros((cut.iter().map(Vec::len).sum(), self.dimensions()));
-        let mut at = 0;
+        let mut rows = Vec::with_capacity(cut.iter().map(Vec::len).sum::<usize>() * hidden);
         for pieces in cut {
-            texts.push(at..at + pieces.len());
-            for (place, piece) in pieces.iter().enumerate() {
-                let mut row = rows.row_mut(at + place);
-                row += &self.words.row(*piece as usize);
-                row += &self.places.row(place);
+            let start = rows.len() / hidden;
+            texts.push(start..start + pieces.len());
+            for (piece, place) in pieces.iter().zip(self.places.chunks_exact(hidden)) {
+                let word = &self.words[*piece as usize * hidden..][..hidden];
+                rows.extend(word.iter().zip(place).map(|(word, place)| word + place));
             }
-            at += pieces.len();
         }
         self.norm.apply(&mut rows);
+        let mut buffers = Buffers::default();
         for layer in &self.layers {
-            rows = layer.apply(&rows, &texts, self.heads);
+            layer.apply(&mut rows, &texts, self.heads, &mut buffers);
         }
-        texts
-            .into_iter()
-            .map(|text| {
-                let sum = rows.slice(s![text, ..]).sum_axis(Axis(0));
-                let length = sum.dot(&sum).sqrt().max(f32::MIN_POSITIVE);
-                (sum / length).to_vec()
-            })
-            .collect()
+        texts.into_iter().map(|text| mean(&rows[text.start * hidden..text.end * hidden], hidden)).collect()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{exp, gelu};
-
-    #[test]
-    fn the_exponential_function_is_accurate() {
-        for step in -8_700..=8_800 {
-            let x = step as f32 / 100.0;
-            let (got, wanted) = (f64::from(exp(x)), f64::from(x).exp());
-            assert!((got - wanted).abs() <= wanted * 5e-7, "{x}: {got} {wanted}");
-        }
-        assert!(exp(-1e9) < 1e-37);
-    }
-
-    #[test]
-    fn gelu_matches_known_values() {
-        for (value, expected) in
-            [(0.0, 0.0), (1.0, 0.841_344_8), (-1.0, -0.158_655_25), (3.0, 2.995_950_3), (-6.0, 0.0)]
-        {
-            assert!((gelu(value) - expected).abs() < 2e-6, "{value}: {}", gelu(value));
+/// The mean of all rows, scaled to length one.
+fn mean(rows: &[f32], width: usize) -> Vec<f32> {
+    let mut sum = vec![0.0_f32; width];
+    for row in rows.chunks_exact(width) {
+        for (sum, value) in sum.iter_mut().zip(row) {
+            *sum += value;
         }
     }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    sum.iter().map(|value| value / length).collect()
 }

@@ -8,6 +8,7 @@ mod archive;
 mod bert;
 mod catalog;
 mod model_dir;
+mod products;
 mod tensors;
 mod word_pieces;
 

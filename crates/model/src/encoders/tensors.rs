@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
 
 use super::{Error, Result};
@@ -39,18 +38,16 @@ impl<'a> Tensors<'a> {
     }
 
     /// A vector of the given length.
-    pub fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>> {
+    pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>> {
         let (numbers, shape) = self.numbers(name)?;
-        if shape == [length] { Ok(Array1::from_vec(numbers)) } else { Err(self.wrong_shape(name)) }
+        if shape == [length] { Ok(numbers) } else { Err(self.wrong_shape(name)) }
     }
 
-    /// A matrix; `None` accepts any number of rows.
-    pub fn matrix(&self, name: &str, rows: Option<usize>, columns: usize) -> Result<Array2<f32>> {
+    /// A matrix, row after row; `None` accepts any number of rows.
+    pub fn matrix(&self, name: &str, rows: Option<usize>, columns: usize) -> Result<Vec<f32>> {
         let (numbers, shape) = self.numbers(name)?;
         match shape[..] {
-            [height, width] if width == columns && rows.is_none_or(|rows| rows == height) => {
-                Array2::from_shape_vec((height, width), numbers).map_err(|_| self.wrong_shape(name))
-            }
+            [height, width] if width == columns && rows.is_none_or(|rows| rows == height) => Ok(numbers),
             _ => Err(self.wrong_shape(name)),
         }
     }
