@@ -6,8 +6,8 @@
 //!     gannet-training validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE]
 //!                                                                 figures of each file by five folds
 //!     gannet-training fields-model PAGES.jsonl MODEL                       the ranker of field values
-//!     gannet-training fields-validate PAGES.jsonl [--wrong] [--answers FILE]   by kinds of pages held out
-//!     gannet-training fields-answers PAGES.jsonl                           answers of the built-in ranker
+//!     gannet-training fields-validate PAGES.jsonl [--sites] [--wrong] [--answers FILE]   by kinds of pages held out
+//!     gannet-training fields-answers PAGES.jsonl [--sites]                 answers of the built-in ranker
 //!
 //! `--quick` grows a tenth of the trees: every step of the way, to see that it works, and no model to use.
 //! `--table` then prints figures by five folds that share the model's first pass: sooner than `validate`.
@@ -41,7 +41,7 @@ use table::Table;
 
 const USAGE: &str = "usage: gannet-training model MODEL PAGES.jsonl… [--quick] [--table] | \
     judge MODEL PAGES.jsonl… [--answers FILE] | validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE] | \
-    fields-model PAGES.jsonl MODEL | fields-validate PAGES.jsonl [--wrong] [--answers FILE] | fields-answers PAGES.jsonl";
+    fields-model PAGES.jsonl MODEL | fields-validate PAGES.jsonl [--sites] [--wrong] [--answers FILE] | fields-answers PAGES.jsonl [--sites]";
 
 /// What was asked for on the command line.
 #[derive(Default)]
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
             fields::run_model(Path::new(pages), Path::new(out), options)
         }
         ["fields-validate", pages, options @ ..] => fields::run_validate(Path::new(pages), options),
-        ["fields-answers", pages] => fields::run_answers(Path::new(pages)),
+        ["fields-answers", pages, options @ ..] => fields::run_answers(Path::new(pages), options),
         _ => run_content(arguments.into_iter()),
     };
     match outcome {

@@ -1,7 +1,7 @@
 //! Pages and schemas made to be slow: they take time in proportion to their size.
 
 use content::{Limits, Page, PageSource};
-use extract::{Filled, PageView, Schema, fill, fill_free, rank};
+use extract::{Filled, PageView, Schema, fill, fill_each, fill_free, rank};
 use serde_json::{Map, Value, json};
 use testkit::growth::assert_linear;
 
@@ -112,4 +112,29 @@ fn anything_can_be_filled_from() {
     ] {
         fill_page(&schema, html);
     }
+}
+
+/// Pages of one site are compared with each other, but no page with all others.
+#[test]
+fn a_site_of_many_pages() {
+    let schema = Schema::parse(&rows_schema()).unwrap();
+    let pages = |n: usize| -> Vec<(String, Page)> {
+        let read = |number: usize| {
+            let lines: Vec<String> = (0..60).map(|n| format!("<p>Price: ${n}.{number}</p>")).collect();
+            let html = format!("<title>T {number} at a</title><h1>T {number} at a</h1>{}", lines.concat());
+            let source = PageSource {
+                bytes: html.as_bytes(),
+                content_type: Some("text/html"),
+                ..PageSource::default()
+            };
+            (format!("https://a.example/{number}"), Page::parse(&source, &Limits::default()))
+        };
+        (0..n).map(read).collect()
+    };
+    let filled = assert_linear("pages of a site", 40, pages, |pages| {
+        let views: Vec<PageView> =
+            pages.iter().map(|(url, page)| PageView { url, page, markdown: "" }).collect();
+        fill_each(&schema, "", &views)
+    });
+    assert_eq!(filled.len(), 80);
 }

@@ -3,22 +3,25 @@
 
 mod pages;
 mod score;
+mod sites;
 
 use crate::boost::{self, Forest, Lesson, Recipe};
 use crate::columns::Columns;
 use extract::ranking::{COLUMN_NAMES, COLUMNS, DEPTH, Question, Ranker, Tree};
-use extract::{PageView, Schema, candidate_rows, fill_with};
+use extract::{Filled, PageView, Schema, SitePages, candidate_rows, fill_each_with};
 use pages::{ReadPage, Verdict};
-use score::{FieldAnswer, best_threshold, print_table};
-use serde_json::{Map, Value};
+use score::{FieldAnswer, best_threshold, print_sum, print_table};
+use serde_json::Value;
+use sites::{AtHand, Sites};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// The precision that the threshold must reach on the answers that it is chosen on: a little more than is
-/// wanted of other kinds of pages, where it is less.
-const MIN_PRECISION: f64 = 0.91;
+/// The precision that the threshold must reach on the answers that it is chosen on.
+const MIN_PRECISION: f64 = 0.915;
+/// Precisions whose results are printed for comparison.
+const COMPARED_PRECISIONS: [f64; 5] = [0.905, 0.91, 0.915, 0.92, 0.925];
 /// Rows are made from every so many pages: those of one site are alike.
 const ROWS_FROM_EVERY: usize = 2;
 /// What all wrong candidates of one field on one page weigh together, at most.
@@ -48,6 +51,7 @@ struct Rows {
 impl Rows {
     fn from_pages(pages: &[ReadPage]) -> Result<Self, String> {
         let own = pages::own_fields(pages);
+        let sites = Sites::new(pages);
         let mut values: Vec<f32> = Vec::new();
         let mut rows =
             Self { columns: Columns::default(), labels: Vec::new(), weights: Vec::new(), pages: Vec::new() };
@@ -63,10 +67,17 @@ impl Rows {
                 .filter(|fields| !fields.is_empty())
                 .map(|fields| fields[number as usize % fields.len()].clone())
                 .collect();
-            for question in pages::questions(page, &foreign) {
+            // Each page by itself, and with two or all others of its site.
+            let others =
+                if (number as usize / ROWS_FROM_EVERY).is_multiple_of(2) { AtHand::All } else { AtHand::Two };
+            let known = [SitePages::default(), sites.known_to(pages, number as usize, others)];
+            let questions = pages::questions(page, &foreign);
+            for (question, known) in
+                questions.iter().flat_map(|question| known.iter().map(move |known| (question, known)))
+            {
                 let schema = Schema::parse(&question.schema).map_err(|error| error.to_string())?;
                 let view = PageView { url: &page.url, page: &page.page, markdown: "" };
-                let candidates = candidate_rows(&schema, view);
+                let candidates = candidate_rows(&schema, view, known);
                 let mut wrong: BTreeMap<&str, f32> = BTreeMap::new();
                 let labels: Vec<f32> = candidates
                     .iter()
@@ -129,14 +140,12 @@ fn to_ranker(forest: &Forest, columns: &Columns) -> Ranker {
             out
         })
         .collect();
-    Ranker { start: forest.start as f32, least: -20.0, trees }
+    Ranker { start: forest.start as f32, least: -20.0, least_on_site: -20.0, trees }
 }
 
-fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<FieldAnswer>), String> {
-    let schema = Schema::parse(&pages::schema(page)).map_err(|error| error.to_string())?;
-    let view = PageView { url: &page.url, page: &page.page, markdown: &page.markdown };
-    let filled = fill_with(&schema, "", &[view], ranker);
-    let Value::Object(given) = filled.value else { return Err("the answer is no object".to_owned()) };
+/// The answers to a page's fields.
+fn answers(page: &ReadPage, filled: &Filled) -> Result<Vec<FieldAnswer>, String> {
+    let Value::Object(given) = &filled.value else { return Err("the answer is no object".to_owned()) };
     let mut answers = Vec::new();
     for (field, marked) in &page.fields {
         let pointer = format!("/{field}");
@@ -153,7 +162,34 @@ fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<F
             how: evidence.map_or_else(String::new, |evidence| format!("{:?}", evidence.how)),
         });
     }
-    Ok((given, answers))
+    Ok(answers)
+}
+
+/// What the ranker fills on pages of one kind, with as many pages of their sites at hand.
+fn fill_pages(
+    pages: &[ReadPage],
+    judged: &[usize],
+    at_hand: AtHand,
+    ranker: &Ranker,
+) -> Result<Vec<FieldAnswer>, String> {
+    let sites = Sites::new(pages);
+    let mut all = Vec::new();
+    for &number in judged {
+        let others = sites.others(number, at_hand);
+        // A whole site is filled at once, when its first page comes.
+        let whole = at_hand == AtHand::All;
+        if whole && others.iter().any(|&other| other < number) {
+            continue;
+        }
+        let schema = Schema::parse(&pages::schema(&pages[number])).map_err(|error| error.to_string())?;
+        let numbers: Vec<usize> = std::iter::once(number).chain(others).collect();
+        let views: Vec<PageView> = numbers.iter().map(|&number| pages[number].view()).collect();
+        let filled = fill_each_with(&schema, "", &views, ranker);
+        for (&number, filled) in numbers.iter().zip(&filled).take(if whole { numbers.len() } else { 1 }) {
+            all.extend(answers(&pages[number], filled)?);
+        }
+    }
+    Ok(all)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the model stores single precision")]
@@ -161,21 +197,19 @@ fn to_least(threshold: f64) -> f32 {
     crate::exact::ln(threshold.clamp(1e-6, 1.0 - 1e-6) / (1.0 - threshold.clamp(1e-6, 1.0 - 1e-6))) as f32
 }
 
-/// Judges by kinds of pages: each is answered by a model that saw none of them, at the threshold that the
-/// answers to the other kinds give. Returns all answers.
-fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<FieldAnswer>, String> {
+/// Judges by kinds of pages: each is answered by a model that saw none of them. Returns all answers, by how many
+/// pages of a site are at hand.
+fn validate(pages: &[ReadPage], rows: &Rows) -> Result<[Vec<FieldAnswer>; 3], String> {
     let started = Instant::now();
-    let verticals: Vec<String> = pages
-        .iter()
-        .map(|page| page.vertical.clone())
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    let mut all: Vec<FieldAnswer> = Vec::new();
-    for vertical in &verticals {
+    let verticals: std::collections::BTreeSet<&str> =
+        pages.iter().map(|page| page.vertical.as_str()).collect();
+    let mut all = [const { Vec::new() }; 3];
+    for vertical in verticals {
         let ranker = rows.train(pages, Some(vertical));
-        for page in pages.iter().filter(|page| page.vertical == *vertical) {
-            all.extend(answer(page, &ranker)?.1);
+        for (at_hand, all) in AtHand::EACH.into_iter().zip(&mut all) {
+            let judged: Vec<usize> =
+                (0..pages.len()).filter(|&number| pages[number].vertical == vertical).collect();
+            all.extend(fill_pages(pages, &judged, at_hand, &ranker)?);
         }
         eprintln!("{vertical}: {:.0} s", started.elapsed().as_secs_f64());
     }
@@ -183,14 +217,13 @@ fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<FieldAnswer>, String>
 }
 
 /// The answers that reach the threshold of the other kinds of pages.
-fn with_thresholds(answers: &[FieldAnswer]) -> Vec<FieldAnswer> {
+fn with_thresholds(answers: &[FieldAnswer], min_precision: f64) -> Vec<FieldAnswer> {
     let mut kept = Vec::new();
     let verticals: std::collections::BTreeSet<&str> =
         answers.iter().map(|answer| answer.vertical.as_str()).collect();
     for vertical in verticals {
         let others = answers.iter().filter(|answer| answer.vertical != vertical);
-        let threshold = best_threshold(&others, MIN_PRECISION);
-        eprintln!("{vertical}: threshold {threshold:.3}");
+        let threshold = best_threshold(&others, min_precision);
         kept.extend(
             answers
                 .iter()
@@ -219,44 +252,62 @@ fn report(
     Ok(())
 }
 
-/// `fields-validate PAGES [--answers FILE] [--wrong]`.
+/// Prints the tables; answers and mistakes are written of pages by themselves, with `--sites` of whole sites.
+fn print_all(pages: &[ReadPage], raw: &[Vec<FieldAnswer>; 3], options: &[&str]) -> Result<(), String> {
+    for (at_hand, raw) in AtHand::EACH.into_iter().zip(raw) {
+        println!("{}", at_hand.name());
+        let answers = with_thresholds(raw, MIN_PRECISION);
+        print_table(&answers);
+        for precision in COMPARED_PRECISIONS {
+            print_sum(&format!("at {precision}"), &with_thresholds(raw, precision));
+        }
+        let reported = if options.contains(&"--sites") { AtHand::All } else { AtHand::Alone };
+        if at_hand == reported {
+            report(pages, &answers, raw, options)?;
+        }
+    }
+    Ok(())
+}
+
+/// `fields-validate PAGES [--sites] [--answers FILE] [--wrong]`.
 pub fn run_validate(path: &Path, options: &[&str]) -> Result<(), String> {
     let pages = pages::read_pages(crate::open(path)?)?;
     let rows = Rows::from_pages(&pages)?;
     eprintln!("{} rows of {} columns", rows.labels.len(), COLUMN_NAMES.len());
-    let raw = validate(&pages, &rows)?;
-    let answers = with_thresholds(&raw);
-    print_table(&answers);
-    report(&pages, &answers, &raw, options)
+    print_all(&pages, &validate(&pages, &rows)?, options)
 }
 
-/// `fields-model PAGES MODEL`: from all pages, with the threshold that answers of models without their kind give.
+/// `fields-model PAGES MODEL`: from all pages, with the thresholds that answers of models without their kind give.
 pub fn run_model(path: &Path, out: &Path, options: &[&str]) -> Result<(), String> {
     let pages = pages::read_pages(crate::open(path)?)?;
     let rows = Rows::from_pages(&pages)?;
     let raw = validate(&pages, &rows)?;
-    let answers = with_thresholds(&raw);
-    print_table(&answers);
-    report(&pages, &answers, &raw, options)?;
-    let threshold = best_threshold(&raw.iter(), MIN_PRECISION);
+    print_all(&pages, &raw, options)?;
+    let threshold = best_threshold(&raw[0].iter(), MIN_PRECISION);
+    let on_site = best_threshold(&raw[1].iter().chain(&raw[2]), MIN_PRECISION);
     let mut ranker = rows.train(&pages, None);
     ranker.least = to_least(threshold);
+    ranker.least_on_site = to_least(on_site);
     let bytes = ranker.to_bytes();
-    eprintln!("{} bytes, threshold {threshold:.3}", bytes.len());
+    eprintln!("{} bytes, thresholds {threshold:.3} and {on_site:.3}", bytes.len());
     let mut file =
         BufWriter::new(std::fs::File::create(out).map_err(|error| format!("{}: {error}", out.display()))?);
     file.write_all(&bytes).and_then(|()| file.flush()).map_err(|error| error.to_string())
 }
 
-/// `fields-answers PAGES`: rows `{"id","json"}` and the table of the built-in model, which has seen the pages.
-pub fn run_answers(path: &Path) -> Result<(), String> {
+/// `fields-answers PAGES [--sites]`: rows `{"id","json"}` and the table of the built-in model, which has seen the
+/// pages; with `--sites`, the other pages of its site are at hand for each page.
+pub fn run_answers(path: &Path, options: &[&str]) -> Result<(), String> {
     let pages = pages::read_pages(crate::open(path)?)?;
-    let mut all = Vec::new();
+    let at_hand = if options.contains(&"--sites") { AtHand::All } else { AtHand::Alone };
     let started = Instant::now();
+    let judged: Vec<usize> = (0..pages.len()).collect();
+    let all = fill_pages(&pages, &judged, at_hand, Ranker::built_in())?;
     for page in &pages {
-        let (json, answers) = answer(page, Ranker::built_in())?;
+        let given = all.iter().filter(|answer| answer.page == page.id);
+        let json: BTreeMap<&str, &str> =
+            given.filter_map(|answer| Some((answer.field.as_str(), answer.text.as_deref()?))).collect();
         println!("{}", serde_json::json!({"id": page.id, "json": json}));
-        all.extend(answers);
     }
     eprintln!("{:.2} ms a page", started.elapsed().as_secs_f64() * 1e3 / pages.len().max(1) as f64);
     let given = |verdict| all.iter().filter(|answer: &&FieldAnswer| answer.verdict == Some(verdict)).count();

@@ -1,6 +1,7 @@
 //! Pages with marked values, the schemas that ask for them, and how an answer is judged.
 
 use content::{ContentScope, Limits, Page, PageSource};
+use extract::PageView;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,6 +28,12 @@ pub struct ReadPage {
     pub markdown: String,
 }
 
+impl ReadPage {
+    pub fn view(&self) -> PageView<'_> {
+        PageView { url: &self.url, page: &self.page, markdown: &self.markdown }
+    }
+}
+
 pub fn read_pages(file: impl BufRead) -> Result<Vec<ReadPage>, String> {
     let mut pages = Vec::new();
     for line in file.lines() {
@@ -35,7 +42,7 @@ pub fn read_pages(file: impl BufRead) -> Result<Vec<ReadPage>, String> {
             continue;
         }
         let row: Annotated = serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        let url = format!("http://pages.example/{}", row.id);
+        let url = site_url(&row.id);
         let parsed = url::Url::parse(&url).map_err(|error| error.to_string())?;
         let source = PageSource {
             bytes: row.html.as_bytes(),
@@ -49,6 +56,14 @@ pub fn read_pages(file: impl BufRead) -> Result<Vec<ReadPage>, String> {
         pages.push(ReadPage { id: row.id, vertical: row.vertical, fields: row.fields, url, page, markdown });
     }
     Ok(pages)
+}
+
+/// An address with a host for each site; ids are `vertical/site/number`.
+fn site_url(id: &str) -> String {
+    let name = |part: usize| -> String {
+        id.split('/').nth(part).unwrap_or("pages").chars().filter(char::is_ascii_alphanumeric).collect()
+    };
+    format!("http://{}.{}.example/{id}", name(1), name(0))
 }
 
 /// What each field of the development set is, as a user would describe it.

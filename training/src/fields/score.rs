@@ -57,6 +57,21 @@ impl Counts {
         let recall = hits / (given + self.missing).max(1) as f64;
         (precision, recall, 2.0 * precision * recall / (precision + recall).max(1e-9))
     }
+
+    fn print(self, name: &str) {
+        let ((.., strict), (precision, recall, f1)) = (self.rates(false), self.rates(true));
+        println!(
+            "{name:<24} right {:>4} near {:>3} wrong {:>4} missing {:>4}  F1 strict {strict:.3}  near: precision {precision:.3} recall {recall:.3} F1 {f1:.3}",
+            self.right, self.near, self.wrong, self.missing
+        );
+    }
+}
+
+/// One line for all answers together.
+pub fn print_sum(name: &str, answers: &[FieldAnswer]) {
+    let mut all = Counts::default();
+    answers.iter().for_each(|answer| all.add(answer));
+    all.print(name);
 }
 
 /// The threshold with the best F1 among those that reach a precision; of all where none does, the most precise.
@@ -89,20 +104,13 @@ pub fn print_table(answers: &[FieldAnswer]) {
         verticals.entry(&answer.vertical).or_default().add(answer);
         all.add(answer);
     }
-    let line = |name: &str, counts: &Counts| {
-        let ((.., strict), (precision, recall, f1)) = (counts.rates(false), counts.rates(true));
-        println!(
-            "{name:<24} right {:>4} near {:>3} wrong {:>4} missing {:>4}  F1 strict {strict:.3}  near: precision {precision:.3} recall {recall:.3} F1 {f1:.3}",
-            counts.right, counts.near, counts.wrong, counts.missing
-        );
-    };
     for (name, counts) in &fields {
-        line(&format!("  {name}"), counts);
+        counts.print(&format!("  {name}"));
     }
     for (name, counts) in &verticals {
-        line(name, counts);
+        counts.print(name);
     }
-    line("all", &all);
+    all.print("all");
 }
 
 /// One wrong or missing answer in a line.

@@ -2,6 +2,7 @@
 //! pages, and pages about a single row. This is CPU work, so it runs on a blocking thread.
 
 mod detail_links;
+mod page_rows;
 mod question;
 mod row_schema;
 
@@ -12,6 +13,7 @@ use crate::run::{ParsedPage, RunContext};
 
 use detail_links::DetailLinks;
 use extract::{EvidenceKind, Filled, PageView, Schema};
+use page_rows::PageRows;
 use question::unmentioned_words;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,11 +74,12 @@ fn assemble(request: &FillRequest) -> Findings {
         findings = first.completed_by(findings);
     }
     if let Some(rows) = &request.rows {
-        pages_as_rows(request, rows, &mut findings);
+        let page_rows = PageRows::new(request, rows);
+        pages_as_rows(request, rows, &page_rows, &mut findings);
         if let Some(limit) = request.limit {
             findings.keep_rows(rows, limit);
         }
-        complete_rows(request, rows, &mut findings);
+        complete_rows(request, rows, &page_rows, &mut findings);
     }
     findings
 }
@@ -201,7 +204,7 @@ fn row_number(rows: &RowSchema, pointer: &str) -> Option<usize> {
 /// Adds pages that are about one row each: a list of product pages is a list of products. A page that gave no
 /// rows but fills one counts, and so does a page that fills a whole row when its apparent rows are pieces of
 /// it.
-fn pages_as_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Findings) {
+fn pages_as_rows(request: &FillRequest, rows: &RowSchema, page_rows: &PageRows<'_>, findings: &mut Findings) {
     if request.pages.len() < 2 && !rows.list(&findings.value).is_empty() {
         return;
     }
@@ -212,7 +215,7 @@ fn pages_as_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Finding
         if given.len() > rows.fields.len() || best == rows.fields.len() {
             continue;
         }
-        let filled = Findings::from_filled(extract::fill(&rows.record, &request.prompt, &[view(parsed)]));
+        let filled = page_rows.of(parsed);
         let has = rows.filled_count(&filled.value);
         let whole = has == rows.fields.len();
         if has == 0
@@ -258,7 +261,7 @@ fn list_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Vec<Value
 }
 
 /// Completes rows from their detail pages, and lists detail pages that were not read yet.
-fn complete_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Findings) {
+fn complete_rows(request: &FillRequest, rows: &RowSchema, page_rows: &PageRows<'_>, findings: &mut Findings) {
     let list: Vec<Value> = rows.list(&findings.value).to_vec();
     let links: Vec<(&str, DetailLinks<'_>)> =
         request.pages.iter().map(|parsed| (parsed.url.as_str(), DetailLinks::new(parsed))).collect();
@@ -283,8 +286,7 @@ fn complete_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Finding
         });
         match (page, read) {
             (_, Some(parsed)) => {
-                let filled =
-                    Findings::from_filled(extract::fill(&rows.record, &request.prompt, &[view(parsed)]));
+                let filled = page_rows.of(parsed);
                 for name in lacking {
                     if let Some(value) = filled.value.get(&name).filter(|value| is_filled(value)) {
                         findings.set(rows, number, &name, value.clone(), &filled.sources);

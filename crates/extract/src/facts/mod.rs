@@ -157,17 +157,7 @@ impl<'a> PageFacts<'a> {
         let max_facts = (MAX_FACTS / pages.max(1)).max(MIN_FACTS_PER_PAGE);
         let dom = view.page.dom();
         let metadata = view.page.metadata();
-        let mut collector = FactCollector {
-            dom,
-            visible: html::visible::visible_nodes(dom),
-            labels,
-            facts: Vec::new(),
-            position_weights: appearance::position_weights(dom),
-            headings: Vec::new(),
-            max_facts,
-            text_left: max_facts * TEXT_BYTES_PER_FACT,
-            cut: view.page.truncated(),
-        };
+        let mut collector = FactCollector::new(view, labels, max_facts);
         sections::headings(&mut collector);
         tables::collect(&mut collector);
         blocks::collect(&mut collector);
@@ -207,6 +197,13 @@ impl<'a> PageFacts<'a> {
         }
     }
 
+    /// The lines of a page only.
+    pub(crate) fn collect_lines(view: PageView) -> PageLines {
+        let mut labels = Labels::default();
+        let mut collector = FactCollector::new(view, &mut labels, MAX_FACTS);
+        lines::collect(&mut collector, &view.page.metadata(), MAX_FACTS)
+    }
+
     /// Whether a group lies within these nodes; only the first few groups are examined.
     pub(crate) fn repeats_within(&self, from: u32, to: u32) -> bool {
         let start = self.spans.partition_point(|(begin, _)| *begin <= from);
@@ -227,7 +224,22 @@ fn headline_words(dom: &Dom, metadata: &Metadata) -> NameWords {
     NameWords::from_name(&heading.unwrap_or_default()).join(&NameWords::from_name(&title))
 }
 
-impl FactCollector<'_, '_> {
+impl<'a, 'l> FactCollector<'a, 'l> {
+    fn new(view: PageView<'a>, labels: &'l mut Labels, max_facts: usize) -> Self {
+        let dom = view.page.dom();
+        Self {
+            dom,
+            visible: html::visible::visible_nodes(dom),
+            labels,
+            facts: Vec::new(),
+            position_weights: appearance::position_weights(dom),
+            headings: Vec::new(),
+            max_facts,
+            text_left: max_facts * TEXT_BYTES_PER_FACT,
+            cut: view.page.truncated(),
+        }
+    }
+
     /// Adds a fact while the limits allow it.
     pub(crate) fn add(&mut self, fact: Fact) {
         let size = fact.text.len();

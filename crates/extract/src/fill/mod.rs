@@ -18,15 +18,20 @@ mod real_page_tests;
 mod rows;
 mod sentences;
 #[cfg(test)]
+mod site_tests;
+mod site_votes;
+#[cfg(test)]
 mod tests;
 
 use crate::facts::{EvidenceKind, Fact, Labels, PageFacts, Record};
 use crate::ranking::{CandidateRow, Ranker};
 use crate::schema::{FieldKind, Schema, Shape};
+use crate::site::{PageLesson, SitePages};
 use crate::values::{FoundText, PageLocale};
 use crate::{PageView, schema};
 use field_matcher::FieldMatcher;
 use serde_json::{Map, Value};
+use site_votes::SiteVotes;
 
 /// Budget steps of parsing one fact for one field.
 const STEPS_PER_FACT: u64 = 4;
@@ -59,21 +64,30 @@ pub struct Filled {
     pub cut: bool,
 }
 
-/// Fills a schema from pages. The prompt decides between several lists where the schema does not.
+/// Fills a schema from pages. The prompt decides between several lists where the schema does not. Pages of one site
+/// teach each other what is furniture and what is a value.
 pub fn fill(schema: &Schema, prompt: &str, pages: &[PageView]) -> Filled {
-    fill_with(schema, prompt, pages, Ranker::built_in())
+    Filler::with_pages(schema, prompt, pages, &SitePages::default(), Ranker::built_in(), |filler| {
+        filler.fill_root((0..filler.pages.len()).collect())
+    })
 }
 
-/// Fills a schema with another model than the built-in one; training judges its models so.
-#[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime only")]
-pub fn fill_with(schema: &Schema, prompt: &str, pages: &[PageView], ranker: &Ranker) -> Filled {
-    Filler::with_pages(schema, prompt, pages, ranker, |filler| filler.fill_root())
+/// Fills a schema from each page by itself, with the other pages of its site known.
+pub fn fill_each(schema: &Schema, prompt: &str, pages: &[PageView]) -> Vec<Filled> {
+    fill_each_with(schema, prompt, pages, Ranker::built_in())
+}
+
+/// The same with another model than the built-in one; training judges its models so.
+pub fn fill_each_with(schema: &Schema, prompt: &str, pages: &[PageView], ranker: &Ranker) -> Vec<Filled> {
+    Filler::with_pages(schema, prompt, pages, &SitePages::default(), ranker, |filler| {
+        (0..filler.pages.len()).map(|page| filler.fill_root(vec![page])).collect()
+    })
 }
 
 /// All candidates of a page for the single values of a schema, for training.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime only")]
-pub fn candidate_rows(schema: &Schema, view: PageView) -> Vec<CandidateRow> {
-    Filler::with_pages(schema, "", &[view], Ranker::built_in(), |filler| filler.candidate_rows())
+pub fn candidate_rows(schema: &Schema, view: PageView, known: &SitePages) -> Vec<CandidateRow> {
+    Filler::with_pages(schema, "", &[view], known, Ranker::built_in(), |filler| filler.candidate_rows())
 }
 
 /// A part of the result.
@@ -95,6 +109,7 @@ pub(crate) struct Filler<'s, 'p> {
     pub pages: &'p [PageFacts<'p>],
     pub matcher: FieldMatcher,
     pub ranker: &'s Ranker,
+    pub sites: SiteVotes<'p>,
     pub cut: bool,
 }
 
@@ -114,16 +129,25 @@ impl<'p> Filler<'_, 'p> {
         schema: &Schema,
         prompt: &str,
         pages: &[PageView],
+        known: &SitePages,
         ranker: &Ranker,
         work: impl FnOnce(&mut Filler<'_, '_>) -> T,
     ) -> T {
         let mut labels = Labels::default();
         let count = pages.len().min(MAX_PAGES);
-        let facts: Vec<PageFacts> =
+        let mut facts: Vec<PageFacts> =
             pages.iter().take(MAX_PAGES).map(|&view| PageFacts::collect(view, count, &mut labels)).collect();
         let cut = pages.len() > MAX_PAGES || schema.shape().cut || facts.iter().any(|page| page.cut);
+        let mut own = SitePages::default();
+        let learned: Vec<bool> = facts
+            .iter()
+            .filter(|_| count > 1)
+            .map(|page| PageLesson::new(page.view.url, &page.lines).is_some_and(|lesson| own.learn(&lesson)))
+            .collect();
+        let sites = SiteVotes::describe(&mut facts, known, &own, &learned);
         work(&mut Filler {
             shape: schema.shape(),
+            sites,
             pages: &facts,
             matcher: FieldMatcher::new(schema.shape(), prompt, labels),
             ranker,
@@ -131,9 +155,9 @@ impl<'p> Filler<'_, 'p> {
         })
     }
 
-    /// Fills the whole schema from all pages.
-    fn fill_root(&mut self) -> Filled {
-        let everything = FillScope::Pages((0..self.pages.len()).collect());
+    /// Fills the whole schema from some pages.
+    fn fill_root(&mut self, pages: Vec<usize>) -> Filled {
+        let everything = FillScope::Pages(pages);
         let root = self.shape.root().kind;
         let found = match root {
             FieldKind::Array => self.fill_array(0, &everything, ""),

@@ -7,6 +7,7 @@ use super::{Evidence, FieldCandidate, FillScope, Filler};
 use crate::facts::{self, EvidenceKind, LABEL_SOURCES, LabelId, LabelSource, Line, hash_text};
 use crate::ranking::{self, CandidateColumns, CandidateFacts, CandidateRow, FieldSurvey, candidate_columns};
 use crate::schema::FieldKind;
+use crate::site::hash_of;
 use crate::values::{FoundText, ValueKind};
 use html::dom::NodeId;
 use serde_json::Value;
@@ -33,6 +34,9 @@ const MIN_TITLE_WORDS: f32 = 0.6;
 /// The least similarity of a label for telephone numbers, addresses and links, and their least score.
 const MIN_CONTACT_LABEL: f32 = 0.6;
 const MIN_CONTACT_SCORE: f32 = 0.5;
+/// Other pages of a site, and the share of them, that have the same text as furniture.
+const MIN_OTHER_PAGES: u32 = 2;
+const MIN_FURNITURE_SHARE: f32 = 0.8;
 
 /// A judged candidate.
 struct Judged<'p> {
@@ -50,7 +54,7 @@ pub(super) struct PageCandidate<'p> {
     pub facts: CandidateFacts<'p>,
     value: Value,
     fact: Option<FieldCandidate<'p>>,
-    columns: CandidateColumns,
+    pub columns: CandidateColumns,
 }
 
 type FieldCandidates<'p> = HashMap<usize, Vec<FieldCandidate<'p>>>;
@@ -63,8 +67,8 @@ impl<'p> Filler<'_, 'p> {
         pages: &[usize],
         found: FieldCandidates<'p>,
     ) -> HashMap<usize, ChosenValue<'p>> {
-        let ranked: Vec<usize> =
-            leaves.iter().copied().filter(|&leaf| self.is_ranked(leaf)).take(MAX_RANKED_FIELDS).collect();
+        let ranked = self.ranked_leaves(leaves);
+        self.vote(&ranked);
         let mut judged: Vec<Judged<'p>> = Vec::new();
         for (number, &page) in pages.iter().enumerate() {
             let later = 1.0 - 0.02 * (number.min(10) as f32);
@@ -75,9 +79,15 @@ impl<'p> Filler<'_, 'p> {
                 let score = if kind.is_contact() {
                     contact_score(kind, &candidate)
                 } else {
+                    let pointer = &self.shape.fields[candidate.field].pointer;
                     let sum = self.ranker.judge(&candidate.columns);
-                    let judged = (sum >= self.ranker.least).then(|| probability(sum));
-                    if named.contains(&at) { Some(judged.unwrap_or(0.0).max(NAMED_SCORE)) } else { judged }
+                    let sum = self.sites.moderate(page, pointer, candidate.facts.place, sum);
+                    let judged = (sum >= self.least_sum(page)).then(|| probability(sum));
+                    if named.contains(&at) && !self.is_furniture(page, &candidate) {
+                        Some(judged.unwrap_or(0.0).max(NAMED_SCORE))
+                    } else {
+                        judged
+                    }
                 };
                 if let Some(score) = score {
                     judged.push(self.judged(page, candidate, score * later));
@@ -119,6 +129,25 @@ impl<'p> Filler<'_, 'p> {
             }
         }
         chosen
+    }
+
+    /// The fields that the ranker judges.
+    pub(super) fn ranked_leaves(&self, leaves: &[usize]) -> Vec<usize> {
+        leaves.iter().copied().filter(|&leaf| self.is_ranked(leaf)).take(MAX_RANKED_FIELDS).collect()
+    }
+
+    /// The least sum of a value on a page.
+    fn least_sum(&self, page: usize) -> f32 {
+        match self.pages[page].lines.other_pages {
+            0 => self.ranker.least,
+            _ => self.ranker.least_on_site,
+        }
+    }
+
+    /// Whether a candidate is the same on nearly all pages of its site; the ranker then decides.
+    fn is_furniture(&self, page: usize, candidate: &PageCandidate) -> bool {
+        self.pages[page].lines.other_pages >= MIN_OTHER_PAGES
+            && candidate.facts.same_on_site >= MIN_FURNITURE_SHARE
     }
 
     /// Candidates as training sees them.
@@ -173,7 +202,7 @@ impl<'p> Filler<'_, 'p> {
     }
 
     /// All candidates of a page for some fields.
-    fn candidates_of_page(
+    pub(super) fn candidates_of_page(
         &mut self,
         leaves: &[usize],
         page: usize,
@@ -257,6 +286,11 @@ impl<'p> Filler<'_, 'p> {
             if kind == ValueKind::Name && other_part {
                 continue;
             }
+            // The name with the site's own words around it; without them it is a candidate too.
+            if kind == ValueKind::Name && line.site.names_site && line.site.trimmed < 0.0 {
+                on_lines.push(line.key);
+                continue;
+            }
             let rule = by_text.get(&line.key).copied();
             let labelled = own.iter().any(|label| *label > 0.0);
             let has_form = kind.has_form(&line.text) || is_link_of(kind, line.link.as_deref());
@@ -289,6 +323,8 @@ impl<'p> Filler<'_, 'p> {
                     rule: rule.map(|(rank, rule)| (rule.score, rank, rule.fact.how.trust())),
                     named_within: share_within(&name, &line.text),
                     position: (1.0, 0.0),
+                    same_on_site: line.site.same_text,
+                    place: line.places.exact,
                 },
                 value,
                 fact,
@@ -313,6 +349,8 @@ impl<'p> Filler<'_, 'p> {
                     rule: Some((rule.score, rank, rule.fact.how.trust())),
                     named_within: share_within(&name, text),
                     position: (rule.fact.position_weight, rule.fact.at as f32 / nodes),
+                    same_on_site: self.sites.text_share(page, key),
+                    place: hash_of(&(rule.fact.how, &self.matcher.words(rule.fact.label).0)),
                 },
                 rule.value.clone(),
                 Some(rule.clone()),

@@ -2,7 +2,7 @@ use crate::{EvidenceKind, Filled, PageView, Schema, conform, fill, fill_free, ra
 use content::{ContentScope, Limits, Page, PageSource};
 use serde_json::{Value, json};
 
-fn page(url: &str, html: &str) -> (String, Page, String) {
+pub(super) fn page(url: &str, html: &str) -> (String, Page, String) {
     let parsed = url::Url::parse(url).unwrap();
     let source = PageSource {
         bytes: html.as_bytes(),

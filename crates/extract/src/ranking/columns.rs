@@ -74,8 +74,22 @@ pub const COLUMN_NAMES: [&str; COLUMNS] = [
     "candidates",
     "name within text",
     "no line",
+    "other pages",
+    "same text on other pages",
+    "label on other pages",
+    "place on other pages",
+    "elements on other pages",
+    "line before on other pages",
+    "same text in place",
+    "same text in elements",
+    "same text after line before",
+    "texts of place",
+    "texts of elements",
+    "texts after line before",
+    "kind in place",
+    "shared words",
 ];
-pub const COLUMNS: usize = 69;
+pub const COLUMNS: usize = 83;
 /// Columns that rules use too.
 pub(crate) const FORM_ORDER: usize = 42;
 pub(crate) const FORM_COUNT: usize = 43;
@@ -102,6 +116,10 @@ pub(crate) struct CandidateFacts<'p> {
     pub named_within: f32,
     /// Where no line has it: the weight of its position, and its place on the page from 0 to 1.
     pub position: (f32, f32),
+    /// The share of the site's other pages that have this text.
+    pub same_on_site: f32,
+    /// Its place, for comparison with other pages of its site.
+    pub place: u64,
 }
 
 impl CandidateFacts<'_> {
@@ -159,6 +177,7 @@ impl FieldSurvey {
 }
 
 /// Describes a candidate. `at` is its number among the candidates of the survey.
+#[expect(clippy::too_many_lines, reason = "one list of all columns")]
 pub(crate) fn candidate_columns(
     kind: ValueKind,
     number: bool,
@@ -185,6 +204,7 @@ pub(crate) fn candidate_columns(
         _ => 120.0,
     };
     let short = text.len() <= 120;
+    let site = line.map(|line| line.site.clone()).unwrap_or_default();
     [
         flag(kind == ValueKind::Name),
         flag(kind == ValueKind::Person),
@@ -255,5 +275,19 @@ pub(crate) fn candidate_columns(
         log(u32::try_from(survey.before.len()).unwrap_or(u32::MAX)),
         candidate.named_within,
         flag(line.is_none()),
+        log(page.other_pages),
+        candidate.same_on_site,
+        site.label,
+        site.has_place[0],
+        site.has_place[1],
+        site.has_place[2],
+        site.same_here[0],
+        site.same_here[1],
+        site.same_here[2],
+        site.varies[0],
+        site.varies[1],
+        site.varies[2],
+        site.of_kind(kind),
+        site.trimmed,
     ]
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// Questions of one tree.
 pub const DEPTH: usize = 5;
-const MAGIC: &[u8; 4] = b"GFR1";
+const MAGIC: &[u8; 4] = b"GFR2";
 /// What `training` made from the development pages.
 const BUILT_IN: &[u8] = include_bytes!("model-swde-dev.bin");
 
@@ -27,8 +27,9 @@ pub struct Tree {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranker {
     pub start: f32,
-    /// Candidates below this sum are no values.
+    /// Candidates below this sum are no values, where a page is alone and where other pages of its site are known.
     pub least: f32,
+    pub least_on_site: f32,
     pub trees: Vec<Tree>,
 }
 
@@ -37,7 +38,12 @@ impl Ranker {
     pub fn built_in() -> &'static Self {
         static RANKER: LazyLock<Ranker> = LazyLock::new(|| {
             // A file of other columns judges nothing; a test refuses such a build.
-            Ranker::from_bytes(BUILT_IN).unwrap_or(Ranker { start: -9.0, least: 0.0, trees: Vec::new() })
+            Ranker::from_bytes(BUILT_IN).unwrap_or(Ranker {
+                start: -9.0,
+                least: 0.0,
+                least_on_site: 0.0,
+                trees: Vec::new(),
+            })
         });
         &RANKER
     }
@@ -60,6 +66,7 @@ impl Ranker {
         bytes.extend(fingerprint().to_le_bytes());
         bytes.extend(self.start.to_le_bytes());
         bytes.extend(self.least.to_le_bytes());
+        bytes.extend(self.least_on_site.to_le_bytes());
         bytes.extend(u32::try_from(self.trees.len()).unwrap_or(0).to_le_bytes());
         for tree in &self.trees {
             for question in &tree.questions {
@@ -79,6 +86,7 @@ impl Ranker {
         }
         let start = f32::from_le_bytes(take_bytes(&mut bytes)?);
         let least = f32::from_le_bytes(take_bytes(&mut bytes)?);
+        let least_on_site = f32::from_le_bytes(take_bytes(&mut bytes)?);
         let count = u32::from_le_bytes(take_bytes(&mut bytes)?);
         let mut trees = Vec::new();
         for _ in 0..count {
@@ -98,7 +106,7 @@ impl Ranker {
             }
             trees.push(tree);
         }
-        bytes.is_empty().then_some(Self { start, least, trees })
+        bytes.is_empty().then_some(Self { start, least, least_on_site, trees })
     }
 }
 
@@ -135,6 +143,7 @@ mod tests {
         let ranker = Ranker {
             start: 0.5,
             least: 1.0,
+            least_on_site: 0.5,
             trees: vec![Tree {
                 questions: [Question { column: 1, threshold: 0.5 }; DEPTH],
                 leaves: [1.0; 1 << DEPTH],

@@ -12,22 +12,26 @@ mod split;
 mod subject;
 
 use super::{FactCollector, LabelId, text};
+use crate::site::{LineOnSite, LinePlaces, PlaceKeys, hash_of};
 use crate::words::NameWords;
 use cells::CellLabels;
 use content::metadata::Metadata;
 use html::dom::{Attr, Tag};
-use names::{ElementNames, count_texts, signature};
+use names::{ElementNames, count_texts, path, signature};
 use parts::{candidates, joined};
 use split::{RawLine, raw_lines};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
-pub(crate) use subject::TitleMatch;
-use subject::{Subject, squeeze};
+use subject::squeeze;
+pub(crate) use subject::{Subject, TitleMatch};
 
 /// Lines of one page, when it is alone and when it shares the limits with many.
 const MAX_LINES: usize = 6_000;
 const MIN_LINES: usize = 400;
+/// What so many other pages have too, and so large a share of them, is not what a page is about.
+const MIN_PAGES_OF_SITE: u32 = 2;
+const MIN_SHARE_OF_SITE: f32 = 0.6;
 
 /// How a label stands to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +59,7 @@ pub(crate) const LABEL_SOURCES: usize = 8;
 
 /// A line, or a part of one.
 #[expect(clippy::struct_excessive_bools, reason = "each is one column of the ranker")]
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub text: Rc<str>,
     /// Hash of its letters and digits.
@@ -80,6 +84,19 @@ pub(crate) struct Line {
     /// Whether it is a label of another line.
     pub is_label: bool,
     pub title: TitleMatch,
+    /// Where it stands, for comparison with other pages of its site, and what they have there.
+    pub places: LinePlaces,
+    pub site: LineOnSite,
+}
+
+impl Line {
+    /// Makes it a line of another text.
+    pub(crate) fn set_text(&mut self, text: &str, title: &Subject) {
+        let squeezed = squeeze(text);
+        self.key = hash(&squeezed);
+        self.title = title.compare(text, &squeezed);
+        self.text = text.into();
+    }
 }
 
 /// The lines of a page.
@@ -95,6 +112,24 @@ pub(crate) struct PageLines {
     pub subject_share: f32,
     /// Whether the title begins with the subject, as one of its parts.
     pub subject_starts: bool,
+    /// Its title.
+    pub title: Subject,
+    /// Other pages of its site that are known.
+    pub other_pages: u32,
+}
+
+impl PageLines {
+    /// Finds the line that the page is about.
+    pub(crate) fn find_subject(&mut self) {
+        let others = self.other_pages;
+        let is_own = |line: &Line| others < MIN_PAGES_OF_SITE || line.site.same_text < MIN_SHARE_OF_SITE;
+        let best = subject::find_subject(&self.lines, is_own);
+        self.subject = best.map(|at| self.lines[at].row);
+        self.subject_key = best.map_or(0, |at| self.lines[at].key);
+        let title = best.map(|at| self.lines[at].title).unwrap_or_default();
+        self.subject_share = if title.segment { title.share } else { 0.0 };
+        self.subject_starts = title.segment && title.start;
+    }
 }
 
 pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_facts: usize) -> PageLines {
@@ -110,9 +145,12 @@ pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_fa
     let mut alike: HashMap<u64, u32> = HashMap::new();
     let mut signatures: Vec<u64> = Vec::new();
     let mut heading: Option<(usize, LabelId)> = None;
+    let mut places = PlaceKeys::default();
+    let mut text_before = 0;
     for (number, line) in raw.iter().enumerate() {
         let row = &rows[number];
         let cell = cells.find(dom, line.block);
+        let text = hash_text(&joined(&line.pieces));
         for found in candidates(line) {
             let labels = {
                 let mut labels: Vec<(LabelSource, LabelId)> = Vec::new();
@@ -135,6 +173,9 @@ pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_fa
             let signature = signature(collector, line.block, &found);
             *alike.entry(signature).or_default() += 1;
             signatures.push(signature);
+            let label = labels.first().filter(|(source, _)| is_beside(*source));
+            let label = label.map_or(0, |&(_, label)| hash_of(collector.labels.get(label).0));
+            let places = places.places(path(collector, &found), label, text_before);
             let link = found.link.and_then(|link| dom.attr(link, Attr::Href)).map(Rc::from);
             let at = found.nodes.0.0;
             page.lines.push(Line {
@@ -153,8 +194,11 @@ pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_fa
                 is_label: false,
                 title: subject.compare(&found.text, &squeezed),
                 text: found.text.into(),
+                places,
+                site: LineOnSite::default(),
             });
         }
+        text_before = text;
         if let Some(label) = row.label.filter(|_| row.level > 0 || row.strong) {
             heading = Some((number, label));
         }
@@ -162,8 +206,14 @@ pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_fa
     for (line, signature) in page.lines.iter_mut().zip(&signatures) {
         line.alike = alike.get(signature).copied().unwrap_or(1);
     }
+    page.title = subject;
     finish(&mut page, &rows);
     page
+}
+
+/// Whether a label of this kind belongs to the line, on whatever page.
+fn is_beside(source: LabelSource) -> bool {
+    matches!(source, LabelSource::Before | LabelSource::Row | LabelSource::Column)
 }
 
 /// Counts equal texts, marks labels, finds the subject.
@@ -187,12 +237,7 @@ fn finish(page: &mut PageLines, rows: &[Row]) {
         line.same = same.get(&line.key).copied().unwrap_or(1);
         line.is_label = labelled[line.row as usize];
     }
-    let best = subject::find_subject(&page.lines);
-    page.subject = best.map(|at| page.lines[at].row);
-    page.subject_key = best.map_or(0, |at| page.lines[at].key);
-    let title = best.map(|at| page.lines[at].title).unwrap_or_default();
-    page.subject_share = if title.segment { title.share } else { 0.0 };
-    page.subject_starts = title.segment && title.start;
+    page.find_subject();
 }
 
 /// What a whole line is.

@@ -17,6 +17,8 @@ const MAX_OUTER_TEXTS: u32 = 12;
 /// Names taken from one element, and words of one name.
 const MAX_NAMES: usize = 5;
 const MAX_NAME_WORDS: usize = 8;
+/// Elements around a candidate that tell its place.
+const MAX_PATH: usize = 14;
 
 /// For each node the number of visible texts before it.
 pub(super) fn count_texts(collector: &FactCollector) -> Vec<u32> {
@@ -124,5 +126,21 @@ pub(super) fn signature(collector: &FactCollector, block: NodeId, found: &LineCa
         class.split_ascii_whitespace().next().unwrap_or("").hash(&mut hasher);
     }
     found.before.is_some().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Tags and first classes of all elements around a candidate, without the numbers in their names: the same on
+/// every page that a site makes from one template.
+pub(super) fn path(collector: &FactCollector, found: &LineCandidate) -> u64 {
+    let dom = collector.dom;
+    let mut hasher = DefaultHasher::new();
+    for id in dom.ancestors(found.nodes.0).take(MAX_PATH) {
+        dom.tag(id).hash(&mut hasher);
+        let class = dom.attr(id, Attr::Class).and_then(|class| class.split_ascii_whitespace().next());
+        for part in class.unwrap_or("").split(|c: char| c.is_ascii_digit()) {
+            part.hash(&mut hasher);
+        }
+    }
+    (found.part, found.nodes.0 == found.nodes.1).hash(&mut hasher);
     hasher.finish()
 }

@@ -32,7 +32,8 @@ pub(crate) struct TitleMatch {
     pub shared: bool,
 }
 
-pub(super) struct Subject {
+#[derive(Debug, Default)]
+pub(crate) struct Subject {
     title: String,
     words: HashSet<String>,
     segments: Vec<String>,
@@ -90,8 +91,8 @@ pub(super) fn squeeze(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The line that the page is about: in its title, large, at the top.
-pub(super) fn find_subject(lines: &[Line]) -> Option<usize> {
+/// The line that the page is about: in its title, large, at the top. `is_own` tells which lines may be it.
+pub(super) fn find_subject(lines: &[Line], is_own: impl Fn(&Line) -> bool) -> Option<usize> {
     let score = |line: &Line| {
         let level = match line.level {
             0 => f32::from(line.strong) * 0.1,
@@ -114,7 +115,7 @@ pub(super) fn find_subject(lines: &[Line]) -> Option<usize> {
     let mut best: Option<(usize, f32)> = None;
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.title.words > 0.0 || line.level == 1) {
         let score = score(line);
-        if score >= MIN_SUBJECT_SCORE && best.is_none_or(|(_, most)| score > most) {
+        if score >= MIN_SUBJECT_SCORE && best.is_none_or(|(_, most)| score > most) && is_own(line) {
             best = Some((at, score));
         }
     }
