@@ -70,7 +70,9 @@ impl Counts {
 /// One line for all answers together.
 pub fn print_sum(name: &str, answers: &[FieldAnswer]) {
     let mut all = Counts::default();
-    answers.iter().for_each(|answer| all.add(answer));
+    for answer in answers {
+        all.add(answer);
+    }
     all.print(name);
 }
 
