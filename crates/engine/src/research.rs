@@ -30,17 +30,17 @@ const DEFAULT_PASSAGES: i64 = 4;
 #[derive(Debug)]
 pub struct Research {
     library: Library,
-    models: SentenceModels,
+    models: Arc<SentenceModels>,
 }
 
 impl Research {
     /// Opens the index in `folder`; models that it may use are looked for in `models`.
     pub fn open(folder: &Path, models: PathBuf) -> papers::Result<Self> {
-        Ok(Self { library: Library::open(folder)?, models: SentenceModels::new(models) })
+        Ok(Self { library: Library::open(folder)?, models: Arc::new(SentenceModels::new(models)) })
     }
 
     /// The models that the index may use.
-    pub fn models(&self) -> &SentenceModels {
+    pub fn models(&self) -> &Arc<SentenceModels> {
         &self.models
     }
 

@@ -6,6 +6,7 @@ use crate::settings::{BrowserChoice, ObjectStorage, Settings, WebBotAuth};
 use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
 use document_process::{DocumentParser, ParserOptions};
+use engine::models::SentenceModels;
 use engine::search::feed::LocalIndex;
 use engine::storage::{Folder, Storage, StorageLimits};
 use net::{EgressPolicy, Fetcher, FetcherSettings};
@@ -38,6 +39,12 @@ pub fn open_objects(settings: &Settings, index: Arc<dyn ObjectIndex>) -> Result<
 /// The local search index of this machine; it is not opened yet.
 pub fn local_index(settings: &Settings) -> Arc<LocalIndex> {
     Arc::new(LocalIndex::at(search_index_folder(settings), settings.search_index_limit))
+}
+
+/// The same for searches, whose first results a sentence model looks at where one is installed.
+pub fn local_index_to_search(settings: &Settings, models: &Arc<SentenceModels>) -> Arc<LocalIndex> {
+    let local = LocalIndex::at(search_index_folder(settings), settings.search_index_limit);
+    Arc::new(local.with_last_look(models.clone()))
 }
 
 /// The same, for a command that takes in many pages at once.

@@ -47,8 +47,7 @@ pub(crate) struct Explorer<'w, 'a> {
     lists_go_on: bool,
     chain_pages: usize,
     fruitless: usize,
-    /// Whether the result is published as it grows.
-    publishes: bool,
+    publishing: Publishing,
     /// Sources to use when no page has useful links; the next one is last.
     wider: Vec<WiderSource>,
 }
@@ -58,6 +57,13 @@ pub(crate) struct Explorer<'w, 'a> {
 enum WiderSource {
     Map,
     Search,
+}
+
+/// Who publishes the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Publishing {
+    AsItGrows,
+    ByTheCaller,
 }
 
 /// What to read next.
@@ -94,7 +100,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
             lists_go_on: true,
             chain_pages: 1,
             fruitless: 0,
-            publishes: true,
+            publishing: Publishing::AsItGrows,
             // The given pages are what the caller means; searching the rest of the web needs high effort.
             wider: match lead.run.task.effort {
                 Some(Effort::High) => vec![WiderSource::Search, WiderSource::Map],
@@ -105,7 +111,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
 
     /// For a result that is merged with another one before it is published.
     pub fn without_publishing(lead: &'w Agent<'a>, schema: Option<Schema>) -> Self {
-        Self { publishes: false, ..Self::new(lead, schema) }
+        Self { publishing: Publishing::ByTheCaller, ..Self::new(lead, schema) }
     }
 
     /// Reads the start pages; `false` when none could be read.
@@ -168,7 +174,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
         let findings = fill(self.lead.run, request).await;
         if is_filled(&findings.value) {
             artifact.replace(findings.value.clone(), findings.sources.clone());
-            if self.publishes {
+            if self.publishing == Publishing::AsItGrows {
                 publish(self.lead, artifact).await;
             }
         }

@@ -83,11 +83,9 @@ impl<'p> Filler<'_, 'p> {
                     let sum = self.ranker.judge(&candidate.columns);
                     let sum = self.sites.moderate(page, pointer, candidate.facts.place, sum);
                     let judged = (sum >= self.least_sum(page)).then(|| probability(sum));
-                    if named.contains(&at) && !self.is_furniture(page, &candidate) {
-                        Some(judged.unwrap_or(0.0).max(NAMED_SCORE))
-                    } else {
-                        judged
-                    }
+                    let certain = named.contains(&at) && !self.is_furniture(page, &candidate)
+                        || self.is_heading_without_site(&candidate);
+                    if certain { Some(judged.unwrap_or(0.0).max(NAMED_SCORE)) } else { judged }
                 };
                 if let Some(score) = score {
                     judged.push(self.judged(page, candidate, score * later));
@@ -148,6 +146,16 @@ impl<'p> Filler<'_, 'p> {
     fn is_furniture(&self, page: usize, candidate: &PageCandidate) -> bool {
         self.pages[page].lines.other_pages >= MIN_OTHER_PAGES
             && candidate.facts.same_on_site >= MIN_FURNITURE_SHARE
+    }
+
+    /// Whether a candidate is a heading less the words that name its site: what differs from page to page there is
+    /// the page's own name, which needs no further judgement.
+    fn is_heading_without_site(&self, candidate: &PageCandidate) -> bool {
+        let own_name = &self.matcher.names[candidate.field].own;
+        let is_heading = |line: &Line| line.level > 0 && line.site.names_site && line.site.trimmed > 0.0;
+        self.matcher.kinds[candidate.field] == ValueKind::Name
+            && (own_name.has("title") || own_name.has("name"))
+            && candidate.facts.line.is_some_and(is_heading)
     }
 
     /// Candidates as training sees them.

@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::agent::{AgentTools, AgentWorker, Agents, brain};
 use engine::interact::Sessions;
+use engine::models::SentenceModels;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::work::{LeaseTimes, WorkSlots};
@@ -74,7 +75,8 @@ impl Agent {
         };
         let folder = TempFolder::create()?;
         // The local index of the data directory is searched; everything else of this run is temporary.
-        let local = data_dir::local_index(&settings);
+        let models = Arc::new(SentenceModels::new(settings.models_folder()));
+        let local = data_dir::local_index_to_search(&settings, &models);
         folder.redirect_data(&mut settings);
         let store = data_dir::open_store(&settings).await?;
         let stop = stop_on_signals()?;

@@ -8,6 +8,7 @@ use crate::output;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
+use engine::models::SentenceModels;
 use engine::scrape::Scraper;
 use engine::search::feed::{Feeder, LocalIndex};
 use engine::{Caller, Limiter};
@@ -51,7 +52,8 @@ pub struct Search {
 
 impl Search {
     pub async fn run(self, mut settings: Settings) -> Result<ExitCode> {
-        let local = data_dir::local_index(&settings);
+        let models = Arc::new(SentenceModels::new(settings.models_folder()));
+        let local = data_dir::local_index_to_search(&settings, &models);
         // A search does not create a data directory: without one, a temporary one is used.
         let missing = data_dir::sqlite_file(&settings.database_url).is_some_and(|file| !file.exists());
         let folder = missing.then(TempFolder::create).transpose()?;

@@ -107,7 +107,7 @@ impl ServerProcess {
         let links = messages::open_links(store.as_ref(), &base_url).await?;
         start_workers(&settings, &slots, (&services, &storage), (&scraper, &links), &stop, &tasks);
         start_probe(&services.models, &stop, &tasks);
-        let local = data_dir::local_index(&settings);
+        let local = data_dir::local_index_to_search(&settings, research.models());
         if settings.role != ProcessRole::Worker {
             let feeder = Feeder::new(local.clone(), store.clone()).with_storage(storage.clone());
             tasks.spawn(feeder.run(stop.clone()));

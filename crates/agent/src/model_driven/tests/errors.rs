@@ -60,7 +60,8 @@ async fn a_value_that_no_page_states_gives_way_to_one_that_a_page_states() {
 
 #[tokio::test]
 async fn a_list_that_a_model_began_and_gave_up_is_read_whole_by_the_rules() {
-    let items: String = (1..=6).map(|n| format!("<tr><td>Kit {n}</td><td>{n}0 euro</td></tr>")).collect();
+    let rows: Vec<String> = (1..=6).map(|n| format!("<tr><td>Kit {n}</td><td>{n}0 euro</td></tr>")).collect();
+    let items = rows.concat();
     let page =
         format!("<title>Kits</title><h1>Kits</h1><table><tr><th>Name</th><th>Price</th></tr>{items}</table>");
     let web = FakeWeb::new(&[(HOME, page.as_str())]);

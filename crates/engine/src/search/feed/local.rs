@@ -1,6 +1,8 @@
 //! The index of this process: written to by one process of a machine, read by all that share its folder.
 
+use super::last_look::LastLook;
 use super::rest::Rest;
+use crate::models::SentenceModels;
 use index::{Index, IndexResults, Options, Query, Status};
 use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ pub struct LocalIndex {
     options: Options,
     open: RwLock<Option<Open>>,
     pub(super) rest: Rest,
+    last_look: Option<Arc<LastLook>>,
 }
 
 #[derive(Debug, Clone)]
@@ -40,7 +43,7 @@ impl LocalIndex {
     /// [`Self::open_to_read`].
     pub fn at(folder: PathBuf, max_bytes: u64) -> Self {
         let options = Options { memory: WRITER_MEMORY_BYTES, threads: 1, max_bytes, ..Options::default() };
-        Self { folder, options, open: RwLock::default(), rest: Rest::default() }
+        Self { folder, options, open: RwLock::default(), rest: Rest::default(), last_look: None }
     }
 
     /// With as many threads as the machine has, to take in a whole feed. Each makes a segment of its own at every
@@ -48,6 +51,13 @@ impl LocalIndex {
     #[must_use]
     pub fn with_all_threads(mut self) -> Self {
         self.options.threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+        self
+    }
+
+    /// With a last look at the first results, where a sentence model is installed.
+    #[must_use]
+    pub fn with_last_look(mut self, models: Arc<SentenceModels>) -> Self {
+        self.last_look = Some(Arc::new(LastLook::new(models)));
         self
     }
 
@@ -84,7 +94,15 @@ impl LocalIndex {
     pub async fn search(&self, query: Query) -> Result<IndexResults, LocalError> {
         self.rest.end_early().await;
         let index = self.current().ok_or(LocalError::NotOpen)?.index;
-        let mut found = blocking(move || index.search(&query)).await?;
+        let last_look = self.last_look.clone();
+        let mut found = blocking(move || {
+            let mut found = index.search(&query)?;
+            if let Some(last_look) = last_look {
+                last_look.reorder(&query, &mut found.hits);
+            }
+            Ok(found)
+        })
+        .await?;
         for hit in &mut found.hits {
             hide_path(&mut hit.document.url);
         }

@@ -7,6 +7,7 @@
 
 pub mod feeder;
 pub mod import;
+mod last_look;
 pub mod local;
 mod rest;
 
