@@ -9,23 +9,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const THREADS: usize = 2;
 /// The kernel counts CPU time in hundredths of a second; one pass is too short for it.
-const PASSES: usize = 5;
-const ROUNDS: usize = 3;
+const PASSES: usize = 3;
 
-/// Prints the row that an external floor program prints: the median of the rounds.
+/// Prints the row that an external floor program prints.
 pub fn measure(folder: &Path, address: &str) -> Result<()> {
     let urls = std::fs::read_to_string(folder.join("urls.txt")).context("urls.txt of the site")?;
     let paths: Vec<String> = urls.lines().map(crate::site::path_of).collect();
-    let mut rounds = (0..ROUNDS).map(|_| round(&paths, address)).collect::<Result<Vec<f64>>>()?;
-    rounds.sort_by(f64::total_cmp);
-    println!(
-        "{{\"what\":\"fetch+tree\",\"threads\":{THREADS},\"cpu_ms_per_page\":{:.3}}}",
-        rounds[ROUNDS / 2]
-    );
+    let cpu = cpu_ms_per_page(&paths, address)?;
+    println!("{{\"what\":\"fetch+tree\",\"threads\":{THREADS},\"cpu_ms_per_page\":{cpu:.3}}}");
     Ok(())
 }
 
-fn round(paths: &[String], address: &str) -> Result<f64> {
+fn cpu_ms_per_page(paths: &[String], address: &str) -> Result<f64> {
     let (next, all) = (AtomicUsize::new(0), paths.len() * PASSES);
     let before = crate::processes::cpu_ms(std::process::id())?;
     std::thread::scope(|scope| {

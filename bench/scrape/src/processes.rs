@@ -5,6 +5,13 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// So long without work is rest: longer than the index of pages pauses between two rounds.
+const REST: Duration = Duration::from_secs(6);
+const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(60);
+/// What an idle server takes in a tenth of that, in milliseconds.
+const IDLE_MS: f64 = 10.0;
 
 /// A server; it is stopped when this value is dropped.
 pub struct Running {
@@ -62,6 +69,21 @@ pub fn cpu_ms(root: u32) -> Result<f64> {
     let ticks: f64 = all.iter().filter(|(pid, ..)| tree.contains(pid)).map(|(.., ticks)| ticks).sum();
     // The kernel reports in hundredths of a second on every platform we run on.
     Ok(ticks * 10.0)
+}
+
+/// The same once the process has come to rest: what a request leaves to be done later belongs to it too.
+pub fn cpu_ms_at_rest(root: u32) -> Result<f64> {
+    let (began, mut last_work) = (Instant::now(), Instant::now());
+    let mut cpu = cpu_ms(root)?;
+    while last_work.elapsed() < REST && began.elapsed() < MAX_WAIT_FOR_REST {
+        std::thread::sleep(REST / 10);
+        let now = cpu_ms(root)?;
+        if now > cpu + IDLE_MS {
+            last_work = Instant::now();
+        }
+        cpu = now;
+    }
+    Ok(cpu)
 }
 
 /// Resident memory of a process, in megabytes.

@@ -3,10 +3,12 @@
 
 pub mod plain_text;
 
-use crate::hashed_keys::{KeyHasher, entry_key};
+use crate::hashed_keys::entry_key;
 use crate::stored_json;
 use index::Document;
+use siphasher::sip128::{Hasher128, SipHasher13};
 use sites::{PageUrl, UrlEquivalence};
+use std::hash::Hasher;
 use store::search::{NewSearchPage, SearchKey};
 use url::Url;
 
@@ -21,24 +23,32 @@ pub fn to_new_search_page(collection: &str, key: &SearchKey, document: Document)
     if document.body.trim().is_empty() && document.title.trim().is_empty() {
         return None;
     }
-    let mut words = KeyHasher::new("searchable");
-    for part in [&document.url, &document.title, &document.description, &document.body] {
-        words.add(part);
-    }
-    for (name, value) in &document.attributes {
-        words.add(name);
-        words.add(value);
-    }
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&words.finish()[..16]);
     let packed = stored_json::or_log(stored_json::pack(DOCUMENT, &document))?;
     Some(NewSearchPage {
         collection: collection.to_owned(),
         key: *key,
+        hash: content_hash(&document),
         url: document.url,
-        hash,
         document: packed,
     })
+}
+
+/// Tells whether a page is as it was. It is compared with that page's own last hash only, so it need not withstand
+/// someone who looks for two texts with one hash: all that would come of it is that their page is not read again.
+fn content_hash(document: &Document) -> [u8; 16] {
+    let mut hash = SipHasher13::new();
+    let mut add = |part: &str| {
+        hash.write(&(part.len() as u64).to_le_bytes());
+        hash.write(part.as_bytes());
+    };
+    for part in [&document.url, &document.title, &document.description, &document.body] {
+        add(part);
+    }
+    for (name, value) in &document.attributes {
+        add(name);
+        add(value);
+    }
+    hash.finish128().as_bytes()
 }
 
 /// What the store kept, as the index takes it.
