@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// So long without work is rest: longer than the index of pages pauses between two rounds.
 const REST: Duration = Duration::from_secs(6);
-const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(60);
+const MAX_WAIT_FOR_REST: Duration = Duration::from_mins(1);
 /// What an idle server takes in a tenth of that, in milliseconds.
 const IDLE_MS: f64 = 10.0;
 

@@ -32,6 +32,8 @@ pub struct Services {
     pub records: RecordWriter,
     /// What the operator opened in private address space.
     pub egress_allow: EgressAllow,
+    /// Whether pages that are scraped and crawled are kept for search.
+    pub pages_for_search: bool,
 }
 
 impl std::fmt::Debug for Services {

@@ -45,6 +45,7 @@ pub async fn open_services(
         files: Arc::new(files),
         records: RecordWriter::start(store.clone()),
         egress_allow: settings.egress_allow.clone(),
+        pages_for_search: settings.search_pages,
     })
 }
 

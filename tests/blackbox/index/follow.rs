@@ -34,6 +34,24 @@ async fn a_scraped_page_is_found_and_a_private_one_never() {
 }
 
 #[tokio::test]
+async fn with_search_pages_off_only_imports_are_found() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    let config = config(&dir).set("search_pages", "off");
+    let server = config.start().await;
+    scrape_as(&server.http, &site.url("/article"), json!({})).await.expect_success();
+    let file = dir.join("rows.jsonl");
+    write(&file, &rows(2));
+    let (code, printed, errors) = run({
+        let mut import = config.command(&["index", "add"]);
+        import.arg(&file);
+        import
+    });
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    wait_for_results(&server.http, "own1word", 1).await;
+    assert!(search_urls(&server.http, "inurl:article").await.is_empty());
+}
+
+#[tokio::test]
 async fn the_pages_of_a_crawl_are_found() {
     let fixture = CrawlFixture::open().await;
     let crawled = fixture.crawl_to_end("/site/", json!({ "limit": 20 })).await;

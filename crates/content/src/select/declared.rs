@@ -17,6 +17,11 @@ const MAX_TYPE_LIST_BYTES: usize = 300;
 /// A shorter text is a teaser, not the article.
 const MIN_BODY_WORDS: usize = 40;
 
+/// Elements with such a class that are looked at: their texts may lie within each other.
+const MAX_CLASS_TITLES: usize = 8;
+/// A longer text is no title, whatever its class says.
+const MAX_CLASS_TITLE_WORDS: usize = 15;
+
 /// Bits of the set of word pairs.
 const BITS: usize = 1 << 16;
 
@@ -24,6 +29,8 @@ const BITS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub struct Declared {
     pub title: Title,
+    /// What stands in for it on a page that states none. The model was not trained with it.
+    title_by_class: Title,
     /// The kinds the page says it is of, as bits.
     pub kinds: u32,
     /// Pairs of neighbouring words of the article's text, with rare false positives; empty where the page
@@ -57,7 +64,17 @@ impl Declared {
                 _ => {}
             }
         }
+        if declared.title.words == 0
+            && let Some(title) = title_by_class(dom, body)
+        {
+            declared.title_by_class.add(&title);
+        }
         declared
+    }
+
+    /// The title as far as the page has one.
+    pub fn any_title(&self) -> &Title {
+        if self.title.words == 0 { &self.title_by_class } else { &self.title }
     }
 
     fn add_meta(&mut self, dom: &Dom, node: NodeId) {
@@ -118,6 +135,26 @@ impl Declared {
         let known = pairs.filter(|pair| self.body[slot(pair) / 64] & (1 << (slot(pair) % 64)) != 0).count();
         if count == 0 { 0.0 } else { known as f32 / count as f32 }
     }
+}
+
+/// On a page with neither a `title` nor a main heading, as old pages that are put together by the server may be: the
+/// first text whose class says that it is a title.
+fn title_by_class(dom: &Dom, body: NodeId) -> Option<String> {
+    let mut named = None;
+    let mut candidates = 0;
+    for node in (body.0..u32::try_from(dom.len()).unwrap_or(u32::MAX)).map(NodeId) {
+        if matches!(dom.tag(node), Tag::H1 | Tag::H2) {
+            return None;
+        }
+        let class = dom.attr(node, Attr::Class).unwrap_or_default();
+        if named.is_none() && candidates < MAX_CLASS_TITLES && class.to_ascii_lowercase().contains("title") {
+            candidates += 1;
+            let text = dom.text_content(node);
+            let words = text.split_whitespace().take(MAX_CLASS_TITLE_WORDS + 1).count();
+            named = (1..=MAX_CLASS_TITLE_WORDS).contains(&words).then_some(text);
+        }
+    }
+    named
 }
 
 fn is_json_ld(dom: &Dom, script: NodeId) -> bool {

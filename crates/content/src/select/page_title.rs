@@ -37,7 +37,7 @@ fn rank(survey: &Survey, block: &Block) -> u8 {
     if !own || !(is_heading || tally.link_words == 0) {
         return 0;
     }
-    let title = &survey.declared.title;
+    let title = survey.declared.any_title();
     let repeats = title.is_repeated_by(tally.text_hash, tally.words);
     let main = is_heading
         && survey.outline.chain(block.lead).take(MAX_TITLE_STEPS).any(|element| element.tag == Tag::H1);
@@ -78,6 +78,18 @@ mod tests {
         let linked =
             "<h1><a href=/>Seabird Blog</a></h1><div class=name>Announcing Gannet 1.70.0</div><p>Text</p>";
         assert_eq!(title(&format!("{head}{linked}")), Some(1), "not the link to the home page");
+    }
+
+    #[test]
+    fn a_page_without_title_and_headings_has_the_one_that_a_class_names() {
+        let text = "[an error occurred]<div class=www_sectiontitle>Meetings of gannet watchers</div><p>Upcoming:</p>";
+        assert_eq!(title(text), Some(1));
+        assert_eq!(title(&format!("{text}<h2>October</h2>")), None, "it has headings");
+        assert_eq!(
+            title(&format!("<div class=title>{}</div><p>x", "word ".repeat(16))),
+            None,
+            "no title is so long"
+        );
     }
 
     #[test]

@@ -50,6 +50,25 @@ fn names_break_ties_between_texts() {
 }
 
 #[test]
+fn a_page_may_begin_with_something_else() {
+    let included =
+        b"<!--#include virtual='/header.html' -->\n<!-- b --><div id=breadcrumb><a href=/>Home</a></div>";
+    assert_eq!(kind(included), FileKind::Html);
+    let licence = format!("<!-- {} --><p>Text", "words ".repeat(2_000));
+    assert_eq!(kind(licence.as_bytes()), FileKind::Html);
+    assert_eq!(kind(b"<!-- a --><note><to>Ann</to></note>"), FileKind::Xml);
+    let failed = b"[an error occurred while processing the directive]\n\n<p>Upcoming:</p>";
+    assert_eq!(named(failed, "index.html"), FileKind::Html);
+    let hint = FileHint { name: None, content_type: Some("text/html; charset=utf-8") };
+    assert_eq!(detect(failed, hint), Ok(FileKind::Html));
+    assert_eq!(named(failed, "notes.txt"), FileKind::Text);
+    assert_eq!(named(b"{\"a\": \"<p>\"}", "a.html"), FileKind::Json, "bytes decide");
+    assert_eq!(named(b"<rss><channel/></rss>", "a.html"), FileKind::Xml, "bytes decide");
+    assert_eq!(named(b"2 < 3, and no element", "a.html"), FileKind::Text);
+    assert_eq!(kind(b"<!-- never closed <p>"), FileKind::Text);
+}
+
+#[test]
 fn plain_text_is_no_picture() {
     let with = |name, content_type| detect(b"image-data", FileHint { name: Some(name), content_type });
     let refused = |found: Result<FileKind, DocumentError>| matches!(found, Err(DocumentError::Damaged(_)));

@@ -12,13 +12,17 @@ pub(super) fn text_kind(bytes: &[u8], hint: FileHint<'_>) -> Result<FileKind, Do
         return Err(DocumentError::Unsupported(unknown_name(hint)));
     }
     let text = decode_text(bytes);
-    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let start = after_comments(text.trim_start_matches('\u{feff}').trim_start());
     let head: String = start.chars().take(HEAD_CHARS).collect::<String>().to_ascii_lowercase();
     if let Some(kind) = markup_kind(&head) {
         return Ok(kind);
     }
     if let Some(kind) = data_kind(start, hint) {
         return Ok(kind);
+    }
+    // Anything may stand at the start of a page, a message of the server that put it together among it.
+    if is_called_html(hint) && has_tags(&head) {
+        return Ok(FileKind::Html);
     }
     if looks_like_mail(&head) {
         return Ok(FileKind::Eml);
@@ -44,6 +48,19 @@ pub(super) fn text_kind(bytes: &[u8], hint: FileHint<'_>) -> Result<FileKind, Do
     Ok(FileKind::Text)
 }
 
+/// By its name or by its type.
+fn is_called_html(hint: FileHint<'_>) -> bool {
+    hint.extension().is_some_and(|name| FileKind::Html.extensions().contains(&name.as_str()))
+        || matches!(hint.media_type().as_deref(), Some("text/html" | "application/xhtml+xml"))
+}
+
+/// Whether there is an element somewhere.
+fn has_tags(head: &str) -> bool {
+    let opens =
+        |tag: &str| tag.strip_prefix('/').unwrap_or(tag).starts_with(|c: char| c.is_ascii_alphabetic());
+    head.split('<').skip(1).any(opens)
+}
+
 /// By the type that its sender gave it, or by its name where no type says anything.
 fn is_called_a_picture(extension: &str, media_type: &str) -> bool {
     match media_type {
@@ -62,6 +79,16 @@ fn unknown_name(hint: FileHint<'_>) -> String {
     }
 }
 
+/// What follows comments and white space; all of it where a comment does not end.
+fn after_comments(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((_, after)) = rest.strip_prefix("<!--").and_then(|comment| comment.split_once("-->")) {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// What text without comments at its start is, in small letters.
 fn markup_kind(head: &str) -> Option<FileKind> {
     const HTML_STARTS: [&str; 9] =
         ["<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<div", "<p>", "<table"];
@@ -70,13 +97,6 @@ fn markup_kind(head: &str) -> Option<FileKind> {
     }
     if head.starts_with("<?xml") || head.starts_with("<!doctype") {
         return Some(if head.contains("<html") { FileKind::Html } else { FileKind::Xml });
-    }
-    if head.starts_with("<!--") {
-        return Some(if head.contains("<html") || head.contains("<body") {
-            FileKind::Html
-        } else {
-            FileKind::Xml
-        });
     }
     let name = head.strip_prefix('<')?;
     // An element with a prefix or a namespace is no HTML.

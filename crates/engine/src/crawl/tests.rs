@@ -109,6 +109,7 @@ impl CrawlFixture {
             files: Arc::new(files),
             records: RecordWriter::start(store.clone()),
             egress_allow: allow.clone(),
+            pages_for_search: true,
         };
         let scraper = Arc::new(Scraper::new(&services));
         let crawler = Crawler::new(store.clone(), allow);

@@ -73,6 +73,7 @@ pub struct Scraper {
     in_flight: InFlight<FetchedPage>,
     records: RecordWriter,
     models: Models,
+    pages_for_search: bool,
 }
 
 impl std::fmt::Debug for Scraper {
@@ -143,9 +144,11 @@ struct ScrapeTask<'a> {
 
 impl Scraper {
     pub fn new(services: &Services) -> Self {
-        let Services { store, limiter, files, records, models, egress_allow, .. } = services.clone();
+        let Services { store, limiter, files, records, models, egress_allow, pages_for_search, .. } =
+            services.clone();
         let (ladder, in_flight) = (Ladder::new(services), InFlight::default());
-        Self { ladder, allow: egress_allow, store, limiter, files, in_flight, records, models }
+        let allow = egress_allow;
+        Self { ladder, allow, store, limiter, files, in_flight, records, models, pages_for_search }
     }
 
     /// Whether the operator opened a host by its name.
@@ -367,7 +370,7 @@ impl Scraper {
         see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
     ) -> Result<(Document, T), Error> {
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
-        let own = job.clone();
+        let (own, for_search) = (job.clone(), self.pages_for_search);
         // A fetched page may be shared by several requests; the document is written for this one alone,
         // within its own CPU budget.
         let writing = PageWork::new(move |fetched: &FetchedPage, first: bool| {
@@ -383,7 +386,8 @@ impl Scraper {
                     None
                 };
                 let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
-                let search = page.as_ref().and_then(|_| from_scrape(&for_writing, fetched, &said, text));
+                let is_kept = for_search && page.is_some();
+                let search = if is_kept { from_scrape(&for_writing, fetched, &said, text) } else { None };
                 let stated =
                     derived::StatedData::from_page(&for_writing, asks_model, url, &fetched.page, text);
                 Ok((document, (page, search), stated, see(fetched, &said)))

@@ -136,6 +136,8 @@ pub struct Settings {
     /// Limit of memory for page bodies.
     pub page_memory: u64,
     pub snapshots_limit: u64,
+    /// Whether scraped pages are kept for search.
+    pub search_pages: bool,
     pub search_limit: u64,
     pub search_index_limit: u64,
     pub crawls_limit: u64,

@@ -110,6 +110,7 @@ settings! {
     "objects_limit" "GANNET_OBJECTS_LIMIT" "10GB": "maximum size of stored objects";
     "cache_limit" "GANNET_CACHE_LIMIT" "2GB": "maximum size of cached pages and scrape results";
     "snapshots_limit" "GANNET_SNAPSHOTS_LIMIT" "1GB": "maximum size of snapshots for change tracking";
+    "search_pages" "GANNET_SEARCH_PAGES" "on": "off = scraped and crawled pages are not kept for search, which saves processor time";
     "search_limit" "GANNET_SEARCH_LIMIT" "1GB": "maximum compressed size of pages stored for search in the database";
     "crawls_limit" "GANNET_CRAWLS_LIMIT" "10GB": "maximum size of stored crawls and batches; the oldest finished ones are deleted first";
     "single_crawl_limit" "GANNET_SINGLE_CRAWL_LIMIT" "2GB": "maximum size of one crawl or batch; it ends when it reaches it";

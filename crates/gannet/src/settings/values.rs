@@ -31,10 +31,7 @@ pub fn parse_settings(
     let anonymous_registration = values
         .parse("anonymous_registration", |text| (text != "off").then(|| known_plan(text)).transpose())?;
     let keyless = keyless(&values, known_plan)?;
-    let data_dir = values.parse("data_dir", |text| {
-        ensure!(!text.is_empty(), "must not be empty");
-        Ok(PathBuf::from(text))
-    })?;
+    let data_dir = values.parse("data_dir", folder)?;
     let listen = values.parse("listen", address)?;
     let auth = values.parse("auth", switch)?;
     let objects = objects(&values, &data_dir)?;
@@ -99,6 +96,7 @@ pub fn parse_settings(
         cache_limit: values.parse("cache_limit", bytes)?,
         page_memory: values.parse("page_memory", bytes)?,
         snapshots_limit: values.parse("snapshots_limit", bytes)?,
+        search_pages: values.parse("search_pages", switch)?,
         search_limit: values.parse("search_limit", bytes)?,
         search_index_limit: values.parse("search_index_limit", bytes)?,
         crawls_limit: values.parse("crawls_limit", bytes)?,
@@ -120,6 +118,11 @@ pub fn parse_settings(
         obsolete,
         given,
     })
+}
+
+fn folder(text: &str) -> Result<PathBuf> {
+    ensure!(!text.is_empty(), "must not be empty");
+    Ok(PathBuf::from(text))
 }
 
 fn keyless(

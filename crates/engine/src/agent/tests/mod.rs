@@ -221,6 +221,7 @@ impl AgentFixture {
             files: Arc::new(files),
             records: RecordWriter::start(store.clone()),
             egress_allow: allow.clone(),
+            pages_for_search: true,
         };
         let scraper = Arc::new(Scraper::new(&services));
         let agents = Arc::new(Agents::new(store.clone(), allow, run_for));
