@@ -11,16 +11,15 @@ mod fill_free;
 pub mod rank;
 pub mod ranking;
 mod schema;
-mod site;
 mod values;
 mod words;
 
 pub use conform::{Conformed, conform};
 pub use facts::EvidenceKind;
+pub use facts::site::SitePages;
 pub use fill::{Evidence, Filled, candidate_rows, fill, fill_each, fill_each_with};
 pub use fill_free::fill_free;
 pub use schema::{FieldKind, Schema, SchemaError, SchemaField, Shape, Violation};
-pub use site::SitePages;
 
 /// A page to extract from, with the URL that evidence names.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! from them; they are kept in staging logs and are no part of an index.
 
 use crate::file::{Cursor, put_varint};
-use crate::work::truncate_text;
+use crate::truncate::truncate_text;
 
 /// Contexts of one work; what is beyond these limits is cut.
 pub const MAX_CONTEXTS: usize = 200;

@@ -28,6 +28,7 @@ mod rank;
 mod stage;
 mod stored_work;
 mod terms;
+mod truncate;
 mod vector_writer;
 mod vectors;
 mod weights;

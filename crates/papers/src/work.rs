@@ -4,6 +4,7 @@
 use crate::citation_context::{self, CitationContext};
 use crate::file::{Cursor, put_varint};
 use crate::ids::Identifier;
+use crate::truncate::truncate_text;
 
 /// Size limits of one work. Anything beyond them is cut, so that one absurd record cannot harm the index.
 pub mod limits {
@@ -251,13 +252,6 @@ impl Provenance {
     }
 }
 
-/// Shortens text to at most `max` bytes, at a character boundary.
-pub fn truncate_text(text: &mut String, max: usize) {
-    if text.len() > max {
-        text.truncate(text.floor_char_boundary(max));
-    }
-}
-
 fn put_text(out: &mut Vec<u8>, text: &str) {
     put_varint(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
@@ -337,13 +331,6 @@ mod tests {
         assert!(Date::parse("2024-13").is_none());
         assert!(Date::parse("24-01-01").is_none());
         assert!(Date::parse("").is_none());
-    }
-
-    #[test]
-    fn cutting_respects_character_boundaries() {
-        let mut text = "aé".repeat(10);
-        truncate_text(&mut text, 5);
-        assert_eq!(text, "aéa");
     }
 
     proptest! {

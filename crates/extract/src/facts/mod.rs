@@ -12,6 +12,7 @@ mod groups;
 mod labels;
 mod lines;
 mod sections;
+pub(crate) mod site;
 mod structured_data;
 mod tables;
 pub(crate) mod text;

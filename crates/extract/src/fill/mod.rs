@@ -23,10 +23,10 @@ mod site_votes;
 #[cfg(test)]
 mod tests;
 
+use crate::facts::site::{PageLesson, SitePages};
 use crate::facts::{EvidenceKind, Fact, Labels, PageFacts, Record};
 use crate::ranking::{CandidateRow, Ranker};
 use crate::schema::{FieldKind, Schema, Shape};
-use crate::site::{PageLesson, SitePages};
 use crate::values::{FoundText, PageLocale};
 use crate::{PageView, schema};
 use field_matcher::FieldMatcher;

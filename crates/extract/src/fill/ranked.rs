@@ -4,10 +4,10 @@
 use super::named_values::{NAMED_SCORE, find_named_values};
 use super::object::ChosenValue;
 use super::{Evidence, FieldCandidate, FillScope, Filler};
+use crate::facts::site::hash_of;
 use crate::facts::{self, EvidenceKind, LABEL_SOURCES, LabelId, LabelSource, Line, hash_text};
 use crate::ranking::{self, CandidateColumns, CandidateFacts, CandidateRow, FieldSurvey, candidate_columns};
 use crate::schema::FieldKind;
-use crate::site::hash_of;
 use crate::values::{FoundText, ValueKind};
 use html::dom::NodeId;
 use serde_json::Value;

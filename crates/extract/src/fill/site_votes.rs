@@ -4,7 +4,7 @@
 use super::ranked::PageCandidate;
 use super::{FillScope, Filler};
 use crate::facts::PageFacts;
-use crate::site::{Site, SitePages, Votes, host_of};
+use crate::facts::site::{Site, SitePages, Votes, host_of};
 use std::collections::{HashMap, HashSet};
 
 /// What is known of the sites of all pages.

@@ -16,7 +16,8 @@ use crate::file::{
     IndexFile, IndexFileWriter, ListReader, ListWriter, OffsetTable, RecordWriter, Section, write_table,
 };
 use crate::stage::Stage;
-use crate::work::{PaperSource, Provenance, Reference, Work, truncate_text};
+use crate::truncate::truncate_text;
+use crate::work::{PaperSource, Provenance, Reference, Work};
 
 /// Title limit of a work that is only cited.
 const MAX_CITED_TITLE_BYTES: usize = 300;

@@ -11,8 +11,8 @@ mod parts;
 mod split;
 mod subject;
 
+use super::site::{LineOnSite, LinePlaces, PlaceKeys, hash_of};
 use super::{FactCollector, LabelId, text};
-use crate::site::{LineOnSite, LinePlaces, PlaceKeys, hash_of};
 use crate::words::NameWords;
 use cells::CellLabels;
 use content::metadata::Metadata;
