@@ -1,7 +1,7 @@
 # Gannet with Chromium and fonts, run by an account without privileges. docs/install.md says how to run it, and what the
 # browser's sandbox needs.
 #   docker build -t gannet .
-# The release workflow has built the binary already and hands it over as dist/ARCHITECTURE/gannet:
+# The release workflow has built the binaries already and hands them over in dist/ARCHITECTURE:
 #   docker build -t gannet --build-arg BINARY=prebuilt .
 ARG BINARY=source
 
@@ -10,11 +10,11 @@ WORKDIR /src
 COPY . .
 # Both folders are kept between builds: only what changed is compiled again.
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/src/target \
-    cargo build --profile dist --locked -p gannet && cp target/dist/gannet /gannet
+    cargo build --profile dist --locked -p gannet -p gannet-ocr && cp target/dist/gannet target/dist/gannet-ocr /
 
 FROM scratch AS prebuilt
 ARG TARGETARCH
-COPY dist/${TARGETARCH}/gannet /gannet
+COPY dist/${TARGETARCH}/gannet dist/${TARGETARCH}/gannet-ocr /
 
 # hadolint ignore=DL3006
 FROM ${BINARY} AS binary
@@ -31,7 +31,7 @@ RUN apt-get update \
  && groupadd --gid 10001 gannet \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/gannet --no-create-home --shell /usr/sbin/nologin gannet \
  && install -d -o gannet -g gannet -m 0700 /var/lib/gannet
-COPY --from=binary /gannet /usr/local/bin/gannet
+COPY --from=binary /gannet /gannet-ocr /usr/local/bin/
 
 LABEL org.opencontainers.image.title="Gannet" \
       org.opencontainers.image.description="Self-hosted web-data service in one binary" \

@@ -13,11 +13,14 @@ export CARGO_INCREMENTAL := 0
 endif
 
 .NOTPARALLEL:
-.PHONY: help run test lint unit packages soak client-suites bench deny test-env test-model
+.PHONY: help run ocr test check blackbox packages soak client-suites bench deny test-env test-model
 
 help:
 	@echo "make run    build and start the service"
+	@echo "make ocr    build gannet-ocr too, which reads text in pictures and scanned pages"
 	@echo "make test   install what tests need, then format, lint and run every test"
+	@echo "make check  format, lint and unit tests of what differs from the last commit"
+	@echo "make blackbox T=scrape::  black-box tests by a part of their names"
 	@echo "make packages   only the installer, the image's and the packages' files"
 	@echo "make soak   the long forms of kill, race and fuzz tests"
 	@echo "make client-suites  the test suites that ship with firecrawl-py and firecrawl-js, unmodified"
@@ -25,29 +28,34 @@ help:
 	@echo "make bench  speed and quality, each as a ratio against a named floor"
 	@echo "make deny   licences, bans, sources and advisories of all dependencies"
 
+# Where `make ocr` has built gannet-ocr, it is kept at the version of gannet.
 run: tools
-	cargo build --release --locked -p gannet
+	cargo build --release --locked -p gannet $(if $(wildcard target/release/gannet-ocr),-p gannet-ocr)
 	exec target/release/gannet serve
+
+# Beside gannet, which finds it there. It needs models: docs/ocr.md.
+ocr: tools
+	cargo build --release --locked -p gannet-ocr
 
 # A C compiler builds SQLite and the TLS library; nothing else of the system is used.
 .PHONY: tools
 tools:
 	@scripts/install-tools build
 
-test:
-	@code=0; $(MAKE) --no-print-directory test-env lint unit packages || code=$$?; \
-	echo "make test: $$([ $$code = 0 ] && echo passed || echo FAILED) after $$((SECONDS / 60)) min $$((SECONDS % 60)) s"; exit $$code
-
-lint:
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-
-unit:
+test: tools
 	@scripts/run-tests
+
+# Minutes less: format, lint and unit tests of what differs from the last commit and of what uses it.
+check: tools
+	@scripts/run-tests --changed
+
+# Some black-box tests: `make blackbox T=scrape::refusals`.
+blackbox: tools
+	@scripts/run-tests --blackbox '$(or $(T),$(error say which tests: make blackbox T=scrape::))'
 
 # The installer, run against a file server of its own, and every file that is published with a release, each by its linter.
 packages:
-	@[ -x target/debug/gannet ] || cargo build --locked -p gannet
+	@[ -x target/debug/gannet ] && [ -x target/debug/gannet-ocr ] || cargo build --locked -p gannet -p gannet-ocr
 	@$(GANNET_TEST_PYTHON) tests/packaging/install.py target/debug/gannet
 	@$(TEST_ENV)/packaging/bin/python tests/packaging/files.py
 

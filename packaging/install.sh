@@ -5,7 +5,7 @@
 #   curl -fsSL …/install.sh | sh -s -- scrape https://example.com
 #
 # GANNET_VERSION      a release instead of the newest one, such as 0.1.0
-# GANNET_INSTALL_DIR  where the binary goes instead of ~/.local/bin (root: /usr/local/bin)
+# GANNET_INSTALL_DIR  where the binaries go instead of ~/.local/bin (root: /usr/local/bin)
 # GANNET_DOWNLOAD     where the files of the release are, for a mirror or a machine without internet
 #
 # Everything is in functions that the last line calls, so a download of this script that breaks off runs nothing.
@@ -96,7 +96,7 @@ main() {
     unset GANNET_INSTALL_DIR GANNET_DOWNLOAD GANNET_VERSION
 
     prepare_folder "$folder"
-    # In the folder of the binary: moving it there is then one step, which happens or does not.
+    # In the folder of the binaries: moving one there is then one step, which happens or does not.
     work=$(mktemp -d "$folder/.gannet-install.XXXXXX") || fail "no permission to write to $folder"
     trap 'rm -rf "$work"' EXIT
     trap 'exit 130' INT
@@ -111,9 +111,11 @@ main() {
     actual=$(checksum "$work/$archive")
     [ "$actual" = "$expected" ] ||
         fail "the checksum of $archive is wrong: expected $expected, got $actual; nothing was installed"
-    tar -xzf "$work/$archive" -C "$work" gannet || fail "$archive does not contain gannet"
-    chmod 755 "$work/gannet"
+    tar -xzf "$work/$archive" -C "$work" gannet gannet-ocr || fail "$archive does not contain gannet and gannet-ocr"
+    chmod 755 "$work/gannet" "$work/gannet-ocr"
     version=$("$work/gannet" --version) || fail "the binary does not run on this machine; nothing was installed"
+    # Between the two an older gannet sees a newer gannet-ocr, which it does not use.
+    mv -f "$work/gannet-ocr" "$folder/gannet-ocr"
     mv -f "$work/gannet" "$folder/gannet"
     # Now: the arguments below replace this process, and then nothing would remove it.
     rm -rf "$work"

@@ -15,6 +15,7 @@ import {
   toast,
   toasts,
   useEffect,
+  useErrorBoundary,
   useMemo,
   useState,
 } from './core.js';
@@ -80,7 +81,18 @@ function View({ name, args, query }) {
   }
   if (view.error) return html`<${Problem} error=${view.error} retry=${() => location.reload()} />`;
   if (!view.component) return html`<${Loading} />`;
-  return html`<${view.component} key=${[name, ...args].join('/')} args=${args} query=${query} />`;
+  return html`<${Drawn} key=${[name, ...args].join('/')} view=${view.component} args=${args}
+    query=${query} />`;
+}
+
+/// A view, or what went wrong while it was drawn.
+function Drawn({ view, args, query }) {
+  const [error] = useErrorBoundary((problem) => console.error(problem));
+  if (error) {
+    return html`<${Page} title="This view failed"><${Problem} error=${error}
+      retry=${() => location.reload()} /></${Page}>`;
+  }
+  return html`<${view} args=${args} query=${query} />`;
 }
 
 function Menu({ current, onOpen }) {

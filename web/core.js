@@ -2,11 +2,18 @@
 // Nothing here knows a view.
 
 import { h, render } from './vendor/preact.js';
-import { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js';
+import {
+  useCallback,
+  useEffect,
+  useErrorBoundary,
+  useMemo,
+  useRef,
+  useState,
+} from './vendor/hooks.js';
 import htm from './vendor/htm.js';
 
 export const html = htm.bind(h);
-export { render, useCallback, useEffect, useMemo, useRef, useState };
+export { render, useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState };
 
 // --- shared state ---
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a judged collection of RFCs, in the form that `research-bench` reads.
+"""Make a judged collection of RFCs, in the form that `gannet-bench research` reads.
 
     rfc_collection.py FOLDER OUT
 

@@ -10,7 +10,7 @@ mod threads;
 mod trace;
 
 use crate::http::{Http, HttpResponse};
-use crate::scrape::config;
+use crate::scrape::{config, shared};
 use crate::server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use site::AgentSite;
@@ -18,23 +18,38 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
 /// A server that may fetch from loopback, and a site for agent runs.
 pub struct AgentFixture {
-    pub dir: TempDir,
+    pub dir: Arc<TempDir>,
     pub server: Server,
     pub pages: AgentSite,
 }
 
 impl AgentFixture {
+    /// With a server that other tests use too, without a browser.
     pub async fn open() -> Self {
+        let (dir, server) = shared(&[("browser", "off")]).await;
+        Self { dir, server, pages: AgentSite::start() }
+    }
+
+    /// With a server that other tests use too, and a browser.
+    pub async fn with_browser() -> Self {
+        let (dir, server) = shared(&[]).await;
+        Self { dir, server, pages: AgentSite::start() }
+    }
+
+    /// With a server of its own, without a browser.
+    pub async fn own() -> Self {
         Self::with(|config| config).await
     }
 
+    /// With a server of its own that has other settings.
     pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
-        let dir = TempDir::new();
+        let dir = Arc::new(TempDir::new());
         let server = change(config(&dir).set("browser", "off")).start().await;
         Self { dir, server, pages: AgentSite::start() }
     }

@@ -5,7 +5,7 @@ mod tokens;
 
 use crate::clients::{node, python, run};
 use crate::http::{Http, HttpResponse};
-use crate::server::{KEY, ServerConfig, gannet, start_plain};
+use crate::server::{KEY, ServerConfig, gannet, start_own};
 use crate::site::Site;
 use crate::site::tls::TlsListener;
 use axum::routing::get;
@@ -21,7 +21,7 @@ const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-standard-01234567
 const CALLBACK: &str = "http://127.0.0.1/callback";
 
 fn challenge() -> String {
-    URL_SAFE_NO_PAD.encode(engine::keys::hash(VERIFIER))
+    URL_SAFE_NO_PAD.encode(access::keys::hash(VERIFIER))
 }
 
 fn encode(fields: &[(&str, &str)]) -> String {
@@ -151,7 +151,7 @@ async fn a_person_allows_and_denies_in_chromium_and_names_stay_text() {
 
 #[tokio::test]
 async fn a_wrong_request_is_refused_before_a_person_is_asked() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let app = App::register(&server.http).await;
     let (status, view, _) = app.open(&app.request()).await;
     assert_eq!(status, 303);
@@ -213,7 +213,7 @@ async fn a_wrong_request_is_refused_before_a_person_is_asked() {
 
 #[tokio::test]
 async fn clients_register_within_bounds() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     for (metadata, code) in [
         (json!({ "redirect_uris": ["javascript:alert(1)"] }), "invalid_redirect_uri"),
         (json!({ "redirect_uris": ["http://app.example/cb"] }), "invalid_redirect_uri"),

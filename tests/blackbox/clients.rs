@@ -3,6 +3,7 @@
 use crate::agent::AgentFixture;
 use crate::crawl::site::PAGES;
 use crate::crawl::{CrawlFixture, wait_for_end};
+use crate::http::Http;
 use crate::monitor::ChangingSite;
 use crate::scrape::ScrapeFixture;
 use crate::server::{KEY, start_plain, wait_for_papers};
@@ -11,10 +12,14 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
-use testkit::TempDir;
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
+}
+
+/// Runs a client's script against a server, with the key of the test.
+fn run_against(http: &Http, command: &mut Command) {
+    run(command.env("API_URL", &http.base).env("API_KEY", http.key().expect("a key")));
 }
 
 /// Runs a client's script against a server with a little history and the starter corpus of papers.
@@ -23,7 +28,7 @@ async fn run_usage_script(mut command: Command) {
     let id = fixture.batch(&PAGES, json!({})).await;
     wait_for_end(fixture.http(), &format!("/v2/batch/scrape/{id}")).await;
     wait_for_papers(fixture.http()).await;
-    run(command.env("API_URL", &fixture.http().base));
+    run_against(fixture.http(), &mut command);
 }
 
 /// Runs a client's script against a server with a site to scrape.
@@ -31,7 +36,7 @@ async fn run_scrape_script(mut command: Command) {
     let fixture = ScrapeFixture::open().await;
     let secure = Site::start_tls();
     command.env("SITE_URL", &fixture.site.base).env("TLS_SITE_URL", &secure.base);
-    run(command.env("API_URL", &fixture.http().base));
+    run_against(fixture.http(), &mut command);
 }
 
 /// Runs a client's script against a server with a site to crawl, and a second team.
@@ -39,16 +44,16 @@ async fn run_crawl_script(mut command: Command) {
     let fixture = CrawlFixture::open().await;
     let other_team = crate::scrape::other_team_key(&fixture.dir).await;
     command.env("SITE_URL", &fixture.site.server.base).env("OTHER_KEY", other_team);
-    run(command.env("API_URL", &fixture.http().base));
+    run_against(fixture.http(), &mut command);
 }
 
 /// Runs a client's script against a server that has scraped a page and was given collections.
 async fn run_search_script(mut command: Command) {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     crate::index::collections::import_collections(&fixture.dir, &crate::scrape::config(&fixture.dir));
     fixture.scrape_document("/article", json!({})).await;
     command.env("SITE_URL", &fixture.site.base);
-    run(command.env("API_URL", &fixture.http().base));
+    run_against(fixture.http(), &mut command);
 }
 
 /// Runs a client's script against a server without a model, with pages for runs, and a second team.
@@ -56,26 +61,29 @@ async fn run_agent_script(mut command: Command) {
     let fixture = AgentFixture::open().await;
     let other_team = crate::scrape::other_team_key(&fixture.dir).await;
     command.env("SITE_URL", fixture.pages.url("")).env("OTHER_KEY", other_team);
-    run(command.env("API_URL", &fixture.http().base));
+    run_against(fixture.http(), &mut command);
 }
 
 /// Runs a client's script against a server that parses files.
 async fn run_parse_script(mut command: Command) {
     let (_dir, server) = start_plain().await;
-    run(command.env("API_URL", &server.http.base));
+    run_against(&server.http, &mut command);
 }
 
 /// Runs a client's script against a server that monitors a page; the script sets its content.
 async fn run_monitor_script(mut command: Command) {
-    let dir = TempDir::new();
-    let server = crate::monitor::config(&dir).start().await;
+    let (_, server) = crate::monitor::shared().await;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     command.env("SITE_URL", &site.server.base);
-    run(command.env("API_URL", &server.http.base));
+    run_against(&server.http, &mut command);
 }
 
+/// Runs a script to its end, with the first key of the server unless it was given another one.
 pub fn run(command: &mut Command) {
-    let output = command.env("API_KEY", KEY).output().expect("the client's runtime");
+    if !command.get_envs().any(|(name, _)| name == "API_KEY") {
+        command.env("API_KEY", KEY);
+    }
+    let output = command.output().expect("the client's runtime");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");

@@ -11,27 +11,36 @@ pub mod site;
 mod status;
 
 use crate::http::{Http, HttpResponse};
-use crate::scrape::config;
+use crate::scrape::{config, shared};
 use crate::server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use site::CrawlSite;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
 /// A server, and a site to crawl.
 pub struct CrawlFixture {
-    pub dir: TempDir,
+    pub dir: Arc<TempDir>,
     pub server: Server,
     pub site: CrawlSite,
 }
 
 impl CrawlFixture {
+    /// With a server that other tests use too.
     pub async fn open() -> Self {
+        let (dir, server) = shared(&[]).await;
+        Self { dir, server, site: CrawlSite::start() }
+    }
+
+    /// With a server of its own.
+    pub async fn own() -> Self {
         Self::with(|config| config).await
     }
 
+    /// With a server of its own that has other settings.
     pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
-        let dir = TempDir::new();
+        let dir = Arc::new(TempDir::new());
         let server = change(config(&dir)).start().await;
         Self { dir, server, site: CrawlSite::start() }
     }

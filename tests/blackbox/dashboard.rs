@@ -3,7 +3,7 @@
 
 use crate::clients::{node, run};
 use crate::http::Http;
-use crate::server::{KEY, ServerConfig, gannet, start_plain};
+use crate::server::{KEY, ServerConfig, gannet, start_own};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use testkit::TempDir;
@@ -50,7 +50,7 @@ async fn sign_in(http: &Http) -> String {
 
 #[tokio::test]
 async fn a_cookie_acts_for_pages_of_this_server_only() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let http = server.http.with_key(None);
     let cookie = sign_in(&server.http).await;
     let send = async |method: Method, path: &str, headers: &[(&str, &str)]| {

@@ -95,7 +95,7 @@ async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
     let (_dir, server) = start_plain().await;
     let profile = TempDir::new();
     let document = server.http.get("/v2/openapi.json").await.unwrap().json;
-    let output = Command::new("chromium")
+    let output = Command::new("chromium-headless-shell")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--virtual-time-budget=5000", "--dump-dom"])

@@ -3,6 +3,7 @@
 use crate::crawl::site::PAGES;
 use crate::crawl::{CrawlFixture, started_id, wait_for_end};
 use crate::server::{KEY, ServerConfig, start_plain};
+use crate::wait::eventually;
 use reqwest::Method;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -98,9 +99,9 @@ async fn expired_key(dir: &std::path::Path) -> String {
     let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
     let store = store::open(&store::StoreOptions::new(url)).await.unwrap();
     let team = store.teams().await.unwrap().remove(0);
-    let secret = engine::keys::Secret::random().unwrap();
-    let wait_for_end = engine::time::now() - 1000;
-    engine::keys::create(store.as_ref(), team.id, "old", wire::Scope::ALL, Some(wait_for_end), &secret)
+    let secret = access::keys::Secret::random().unwrap();
+    let wait_for_end = stored_data::time::now() - 1000;
+    access::keys::create(store.as_ref(), team.id, "old", wire::Scope::ALL, Some(wait_for_end), &secret)
         .await
         .unwrap();
     store.shut_down().await;
@@ -203,8 +204,9 @@ async fn a_database_that_is_away_is_unavailable_until_it_is_back() {
     reply.expect_error(503, "Service Unavailable");
     assert!(!reply.header("retry-after").is_empty());
     // Readiness is asked of the database at most once a second.
-    tokio::time::sleep(Duration::from_millis(1100)).await;
-    server.http.get("/ready").await.unwrap().expect_error(503, "Service Unavailable");
+    let ready = async || server.http.get("/ready").await.unwrap();
+    eventually("it is not ready", async || ready().await.status != 200).await;
+    ready().await.expect_error(503, "Service Unavailable");
     assert_eq!(server.http.get("/health").await.unwrap().status, 200);
     cluster.restart();
     let end = Instant::now() + Duration::from_secs(20);

@@ -1,6 +1,7 @@
 //! The programs in `examples/`, each run as its user would run it, against a server and a site of this test.
 
-use crate::server::{KEY, Server, ServerConfig};
+use crate::scrape::shared;
+use crate::server::{Server, start_plain};
 use crate::site::Site;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,13 +13,13 @@ fn example(path: &str) -> PathBuf {
 
 /// A server that may reach loopback, a site there, and a folder.
 async fn open() -> (Server, Site, TempDir) {
-    let dir = TempDir::new();
-    let recipe = ServerConfig::at(dir.path()).set("egress_allow", "scrape=127.0.0.0/8");
-    (recipe.start().await, Site::start(), dir)
+    let (_, server) = shared(&[]).await;
+    (server, Site::start(), TempDir::new())
 }
 
 fn run(command: &mut Command, server: &Server) -> Output {
-    command.env("FIRECRAWL_API_URL", &server.http.base).env("FIRECRAWL_API_KEY", KEY);
+    let key = server.http.key().expect("a key");
+    command.env("FIRECRAWL_API_URL", &server.http.base).env("FIRECRAWL_API_KEY", key);
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
@@ -85,7 +86,8 @@ async fn open_with_files() -> (Server, TempDir) {
     let dir = TempDir::new();
     std::fs::write(dir.join("birds.pdf"), pdf(&["Gannets dive for fish.", "They nest on cliffs."])).unwrap();
     std::fs::write(dir.join("broken.pdf"), "%PDF-1.4\nnothing of a PDF follows").unwrap();
-    (ServerConfig::at(dir.path()).start().await, dir)
+    let (_, server) = start_plain().await;
+    (server, dir)
 }
 
 #[tokio::test]

@@ -4,17 +4,19 @@ mod injections;
 
 use crate::hostile::servers::{Server as Place, answer, http};
 use crate::http::{Http, HttpResponse};
-use crate::server::{Server, ServerConfig};
+use crate::server::{Server, ServerConfig, shared_server};
 use crate::webhooks::Receiver;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
 /// A server whose web is `127.0.0.2`, without a browser, which nothing here needs.
+const SETTINGS: [(&str, &str); 2] =
+    [("egress_allow", "scrape=127.0.0.2;webhook=127.0.0.1"), ("browser", "off")];
+
 fn config(dir: &TempDir) -> ServerConfig {
-    ServerConfig::at(dir.path())
-        .set("egress_allow", "scrape=127.0.0.2;webhook=127.0.0.1")
-        .set("browser", "off")
+    SETTINGS.iter().fold(ServerConfig::at(dir.path()), |config, (name, value)| config.set(name, value))
 }
 
 fn html(body: &str) -> Vec<u8> {
@@ -73,9 +75,9 @@ async fn wait_for_end(http: &Http, id: &str) -> HttpResponse {
     }
 }
 
-async fn open() -> (TempDir, Server, Place) {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+/// With a server that other tests use too.
+async fn open() -> (Arc<TempDir>, Server, Place) {
+    let (dir, server) = shared_server(&SETTINGS).await;
     (dir, server, shop().await)
 }
 

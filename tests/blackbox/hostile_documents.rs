@@ -71,7 +71,7 @@ fn memory_mb(pid: u32) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_files_cost_one_request_each() {
-    let fixture = Arc::new(ScrapeFixture::open().await);
+    let fixture = Arc::new(ScrapeFixture::own().await);
     let pid = fixture.server.pid();
     let alone = median_scrape(&fixture, |count| count >= 20).await;
     let is_done = Arc::new(AtomicBool::new(false));
@@ -118,7 +118,7 @@ async fn hostile_files_cost_one_request_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_in_a_row_leave_no_memory_and_no_process() {
-    let fixture = Arc::new(ScrapeFixture::open().await);
+    let fixture = Arc::new(ScrapeFixture::own().await);
     let files = valid_files();
     let send = async |count: usize| {
         for number in 0..count {

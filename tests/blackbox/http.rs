@@ -48,6 +48,11 @@ impl Http {
         Self { client, base: base.to_owned(), key: key.map(str::to_owned) }
     }
 
+    /// The key that requests are sent with.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
     /// The same server, with another key or none.
     pub fn with_key(&self, key: Option<&str>) -> Self {
         Self { key: key.map(str::to_owned), ..self.clone() }

@@ -109,7 +109,11 @@ async fn only_some_endpoints_need_no_key() {
     let url = site.url("/article");
     let scraped = http.post("/v2/scrape", &json!({ "url": url })).await.unwrap();
     let id = scraped.expect_success()["data"]["metadata"]["scrapeId"].as_str().unwrap().to_owned();
-    assert_eq!(http.get(&format!("/v2/scrape/{id}")).await.unwrap().status, 200);
+    assert_eq!(
+        http.get(&format!("/v2/scrape/{id}")).await.unwrap().status,
+        401,
+        "it may be another caller's"
+    );
     assert_ne!(http.get("/v2/search/research/papers?query=x").await.unwrap().status, 401);
     for path in
         ["/v2/map", "/v2/crawl", "/v2/batch/scrape", "/v2/agent", "/v2/extract", "/v2/browser", "/v2/monitor"]
@@ -141,6 +145,30 @@ async fn only_some_endpoints_need_no_key() {
         401,
         "a wrong key is wrong"
     );
+}
+
+#[tokio::test]
+async fn callers_without_a_key_do_not_meet() {
+    let (site, dir) = (Site::start(), TempDir::new());
+    let server = config(&dir).start().await;
+    let http = server.http.with_key(None);
+    let send = async |address: &str, key: Option<&str>, body: serde_json::Value| {
+        let request = http.request(Method::POST, "/v2/scrape").header("x-forwarded-for", address);
+        let request = key.into_iter().fold(request, |request, key| request.header("x-idempotency-key", key));
+        http.send(request.json(&body)).await.unwrap()
+    };
+    let (one, other) = ("192.0.2.7", "192.0.2.8");
+    let page = json!({ "url": site.url("/article") });
+    send(one, Some("upload"), page.clone()).await.expect_success();
+    let repeated = send(one, Some("upload"), page.clone()).await;
+    assert_eq!(repeated.status, 409, "its own key: {}", repeated.text);
+    let taken = send(other, Some("upload"), page.clone()).await;
+    let state = &taken.expect_success()["data"]["metadata"]["cacheState"];
+    assert_ne!(state, "hit", "what another address read is not remembered for this one");
+    let tracked = json!({ "url": site.url("/article"), "formats": ["markdown", "changeTracking"] });
+    let refused = send(other, None, tracked).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert!(refused.text.contains("callers without a key"), "{}", refused.text);
 }
 
 #[tokio::test]

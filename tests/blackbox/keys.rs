@@ -76,7 +76,8 @@ async fn keys_are_created_listed_and_revoked_on_the_command_line() {
 async fn wait_until_refused(http: &Http) {
     let began = Instant::now();
     while http.get("/v2/concurrency-check").await.unwrap().status == 200 {
-        assert!(began.elapsed() < Duration::from_secs(3), "still accepted");
+        // More on a busy machine; without the look at the database it works for ever.
+        assert!(began.elapsed() < Duration::from_secs(10), "still accepted");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     http.get("/v2/concurrency-check").await.unwrap().expect_error(401, "Unauthorized: Invalid token");

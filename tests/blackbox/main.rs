@@ -1,6 +1,7 @@
 //! Black-box tests: they start and stop the real binary and see only what a user sees. One file per subject;
 //! `server.rs` starts and kills servers, `http.rs` is the client, `site.rs` is a site to scrape,
-//! `site_server.rs` serves sites of a test's own.
+//! `site_server.rs` serves sites of a test's own,
+//! `wait.rs` waits for what happens a little later.
 
 mod agent;
 mod authorization;
@@ -50,5 +51,6 @@ mod soak;
 mod ssrf;
 mod team;
 mod upgrade;
+mod wait;
 mod web_bot_auth;
 mod webhooks;

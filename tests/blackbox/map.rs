@@ -1,6 +1,6 @@
 //! Maps of a small site: URLs of its sitemaps, feeds and pages, each once.
 
-use crate::scrape::{assert_failure, config};
+use crate::scrape::{assert_failure, shared};
 use crate::server::Server;
 use axum::Router;
 use axum::extract::Request;
@@ -10,12 +10,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::io::Write;
-use testkit::TempDir;
-use tokio::net::TcpListener;
 
 /// Serves the site and returns its base URL.
-async fn site() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+fn site() -> String {
+    let listener = crate::site_server::new_listener();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let own = base.clone();
     let router = Router::new().fallback(move |request: Request| {
@@ -66,10 +64,9 @@ fn answer(base: &str, path: &str) -> Response {
     }
 }
 
-async fn open() -> (TempDir, Server, String) {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
-    (dir, server, site().await)
+async fn open() -> (Server, String) {
+    let (_, server) = shared(&[]).await;
+    (server, site())
 }
 
 fn urls(map: &Value, base: &str) -> Vec<String> {
@@ -79,7 +76,7 @@ fn urls(map: &Value, base: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn every_url_of_the_site_is_listed_once() {
-    let (_dir, server, base) = open().await;
+    let (server, base) = open().await;
     let map = server.http.post("/v2/map", &json!({ "url": base })).await.unwrap();
     assert_eq!((map.status, &map.json["success"]), (200, &json!(true)), "{}", map.text);
     let mut found = urls(&map.json, &base);
@@ -101,7 +98,7 @@ async fn every_url_of_the_site_is_listed_once() {
 
 #[tokio::test]
 async fn options_limit_which_urls_are_listed() {
-    let (_dir, server, base) = open().await;
+    let (server, base) = open().await;
     let map = async |more: Value| {
         let mut body = json!({ "url": base });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -122,7 +119,7 @@ async fn options_limit_which_urls_are_listed() {
 
 #[tokio::test]
 async fn invalid_requests_and_unreachable_sites_are_errors() {
-    let (_dir, server, base) = open().await;
+    let (server, base) = open().await;
     for (more, field) in [
         (json!({ "limit": 0 }), "limit"),
         (json!({ "limit": 100_001 }), "limit"),

@@ -56,24 +56,24 @@ async fn clients_in_javascript_list_and_call_tools() {
 
 #[tokio::test]
 async fn the_client_in_python_lists_and_calls_tools() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     run_script(&fixture, python("mcp_client.py")).await;
 }
 
 #[tokio::test]
 async fn wrong_calls_are_refused_and_nothing_hangs() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     run_script(&fixture, node("mcp_wrong.mjs")).await;
 }
 
 #[tokio::test]
 async fn without_a_server_the_engine_runs_in_the_process() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     run_script(&fixture, node("mcp_engine.mjs")).await;
 }
 
 #[tokio::test]
 async fn settings_of_applications_are_changed_with_care() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     run_script(&fixture, node("mcp_install.mjs")).await;
 }

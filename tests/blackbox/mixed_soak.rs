@@ -3,15 +3,16 @@
 //! service works again within ten seconds of the end of each fault without a restart, and memory, handles,
 //! threads and the database do not grow.
 //!
-//! Half a minute here; forty minutes with `GANNET_TEST_SOAK=1` (`GANNET_TEST_SOAK_MINUTES` sets another
-//! time). Real pages come from the file that `GANNET_TEST_PAGES` names: one JSON object with an `html` field
-//! per line, compressed with zstd.
+//! Some ten seconds with short faults here, in which nothing can be said about growth; forty minutes with
+//! `GANNET_TEST_SOAK=1` (`GANNET_TEST_SOAK_MINUTES` sets another time). Real pages come from the file that
+//! `GANNET_TEST_PAGES` names: one JSON object with an `html` field per line, compressed with zstd.
 
 mod faults;
 mod record;
 mod site;
 mod work;
 
+use self::work::Work;
 use crate::scrape;
 use crate::webhooks::Receiver;
 use faults::Faults;
@@ -20,12 +21,15 @@ use site::SoakSite;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
-use work::Work;
+
+fn is_long() -> bool {
+    std::env::var_os("GANNET_TEST_SOAK").is_some()
+}
 
 /// How long the test runs, and how often something breaks.
 fn schedule() -> (Duration, Duration) {
-    if std::env::var_os("GANNET_TEST_SOAK").is_none() {
-        return (Duration::from_secs(36), Duration::from_secs(9));
+    if !is_long() {
+        return (Duration::from_secs(10), Duration::from_secs(3));
     }
     let minutes = std::env::var("GANNET_TEST_SOAK_MINUTES").ok().and_then(|text| text.parse().ok());
     (Duration::from_mins(minutes.unwrap_or(40)), Duration::from_secs(20))
@@ -57,7 +61,9 @@ async fn mixed_work_survives_a_fault_every_few_seconds() {
     }
     let done = work.finish(&server.http, &receiver).await;
     println!("{done}");
-    record.is_level();
+    if is_long() {
+        record.is_level();
+    }
     let log = server.log();
     let panics: Vec<&str> = log.lines().filter(|line| line.contains("panicked")).collect();
     assert!(panics.is_empty(), "{panics:?}");

@@ -12,7 +12,7 @@ mod searches;
 mod sites;
 
 use crate::http::Http;
-use crate::server::ServerConfig;
+use crate::server::{Server, ServerConfig, shared_server};
 use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::State;
@@ -73,17 +73,26 @@ async fn show_page(State(state): State<Arc<PageState>>) -> Response {
     .into_response()
 }
 
-pub fn config(dir: &TempDir) -> ServerConfig {
-    ServerConfig::at(dir.path())
-        .set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
-        .set("lease", "1s")
-        .set("browser", "off")
+const SETTINGS: [(&str, &str); 3] =
+    [("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8"), ("lease", "1s"), ("browser", "off")];
+
+/// A server of its own that may read pages and send webhooks on loopback.
+fn config(dir: &TempDir) -> ServerConfig {
+    SETTINGS.iter().fold(ServerConfig::at(dir.path()), |config, (name, value)| config.set(name, value))
 }
+
+/// The same with a server that other tests use too, and its folder.
+pub async fn shared() -> (Arc<TempDir>, Server) {
+    shared_server(&SETTINGS).await
+}
+
+/// A schedule that does not fire while tests run. The minute of "hourly" is chosen by the monitor's id.
+const RARELY: &str = "17 3 1 1 *";
 
 /// Creates a monitor of the page; fields of `more` replace those that it has by default.
 async fn create(http: &Http, site: &ChangingSite, more: Value) -> String {
     let mut body = json!({
-        "name": "Chair", "schedule": { "text": "hourly" },
+        "name": "Chair", "schedule": { "cron": RARELY },
         "targets": [{ "type": "scrape", "urls": [site.server.url("/chair")] }],
     });
     for (field, value) in more.as_object().unwrap() {

@@ -1,11 +1,15 @@
-//! The OCR models: installed from a published package, checked, shown, removed.
+//! OCR: its program beside the binary, and its models, installed from a published package, checked, shown,
+//! removed.
 
 use crate::parse::parse;
-use crate::server::{ServerConfig, run};
+use crate::server::{ServerConfig, gannet, require_ocr_program, run};
 use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
 use testkit::{TempDir, pdf};
 
 fn wheel() -> String {
+    require_ocr_program();
     std::env::var("GANNET_TEST_OCR_WHEEL").expect("GANNET_TEST_OCR_WHEEL; run the tests through `make test`")
 }
 
@@ -41,6 +45,45 @@ fn ocr_models_are_installed_checked_and_removed() {
     assert!(verdict == "broken" && text.contains("checksum has changed"), "{verdict}: {text}");
     let (_, removed, _) = run(config.command(&["models", "remove", "ocr"]));
     assert!(removed.contains("was removed") && !path.exists(), "{removed}");
+}
+
+/// The binary under test in another folder. As a link: a copy that was just written cannot be started while
+/// another test starts a process.
+fn link_binary(folder: &Path, name: &str) {
+    let binary = gannet().get_program().to_owned();
+    let link = folder.join(name);
+    let linked = std::fs::hard_link(&binary, &link).or_else(|_| std::fs::copy(&binary, &link).map(|_| ()));
+    linked.expect("a link to the binary");
+}
+
+#[test]
+fn a_program_that_is_missing_or_of_another_version_is_named() {
+    let dir = TempDir::new();
+    let programs = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    link_binary(programs.path(), "gannet");
+    std::fs::write(dir.join("scan.pdf"), pdf(&["", ""])).unwrap();
+    std::fs::write(dir.join("text.pdf"), pdf(&["Some text that can be read"])).unwrap();
+    let call = |arguments: &[&str]| {
+        let mut command = Command::new(programs.path().join("gannet"));
+        command.env_clear().args(arguments).current_dir(dir.path());
+        run(command)
+    };
+    // Nothing is there: both parts are named, each with how to get it.
+    let (code, _, error) = call(&["parse", "scan.pdf"]);
+    assert_eq!(code, Some(1), "{error}");
+    for part in ["cargo build --release -p gannet-ocr", "gannet models add ocr"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let (code, _, error) = call(&["models", "add", "ocr", "some.whl"]);
+    assert!(code == Some(1) && error.contains("the program gannet-ocr is missing"), "{error}");
+    let (code, _, error) = call(&["parse", "text.pdf", "--overlay", "page.png"]);
+    assert!(code == Some(1) && error.contains("the program gannet-ocr is missing"), "{error}");
+    let (code, text, error) = call(&["parse", "text.pdf"]);
+    assert_eq!((code, text.as_str()), (Some(0), "Some text that can be read\n"), "{error}");
+    // A program that does not answer as this version's does.
+    link_binary(programs.path(), "gannet-ocr");
+    let (code, _, error) = call(&["models", "add", "ocr", "some.whl"]);
+    assert!(code == Some(1) && error.contains("from the same release"), "{error}");
 }
 
 /// Unoptimised models are slow.

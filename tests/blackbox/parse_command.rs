@@ -1,6 +1,6 @@
 //! `gannet parse` and its older name `gannet extract`, as a user of the command line sees them.
 
-use crate::server::{gannet, run};
+use crate::server::{gannet, require_ocr_program, run};
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -245,6 +245,7 @@ fn invalid_arguments_are_named() {
 
 #[test]
 fn an_overlay_is_a_pdf_with_the_same_pages() {
+    require_ocr_program();
     let dir = folder_of_files();
     let (code, text, error) = run_in(dir.path(), &["two.pdf", "--overlay", "drawn.pdf"]);
     assert_eq!((code, text.as_str()), (Some(0), ""), "{error}");

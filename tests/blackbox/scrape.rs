@@ -14,15 +14,19 @@ mod refusals;
 mod tracking;
 
 use crate::http::{Http, HttpResponse};
-use crate::server::{Server, ServerConfig};
+use crate::server::{Server, ServerConfig, shared_server};
 use crate::site::Site;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use testkit::TempDir;
+
+/// Settings of a server that may scrape loopback.
+const SETTINGS: [(&str, &str); 1] = [("egress_allow", "scrape=127.0.0.0/8,::1/128")];
 
 /// A server that may scrape loopback, and a site to scrape.
 pub struct ScrapeFixture {
-    pub dir: TempDir,
+    pub dir: Arc<TempDir>,
     pub server: Server,
     pub site: Site,
 }
@@ -36,16 +40,35 @@ pub struct Download {
 
 /// The configuration of a server that may scrape loopback.
 pub fn config(dir: &TempDir) -> ServerConfig {
-    ServerConfig::at(dir.path()).set("egress_allow", "scrape=127.0.0.0/8,::1/128")
+    SETTINGS.iter().fold(ServerConfig::at(dir.path()), |config, (name, value)| config.set(name, value))
+}
+
+/// A server that may scrape loopback, with these settings besides, and its folder. Other tests use it too.
+pub async fn shared(more: &[(&str, &str)]) -> (Arc<TempDir>, Server) {
+    shared_server(&[&SETTINGS[..], more].concat()).await
 }
 
 impl ScrapeFixture {
+    /// With a server that other tests use too.
     pub async fn open() -> Self {
+        let (dir, server) = shared(&[]).await;
+        Self { dir, server, site: Site::start() }
+    }
+
+    /// With a server without a browser that other tests use too.
+    pub async fn without_browser() -> Self {
+        let (dir, server) = shared(&[("browser", "off")]).await;
+        Self { dir, server, site: Site::start() }
+    }
+
+    /// With a server of its own.
+    pub async fn own() -> Self {
         Self::with(|config| config).await
     }
 
+    /// With a server of its own that has other settings.
     pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
-        let dir = TempDir::new();
+        let dir = Arc::new(TempDir::new());
         let server = change(config(&dir)).start().await;
         Self { dir, server, site: Site::start() }
     }
@@ -127,8 +150,8 @@ pub async fn new_team_key(dir: &TempDir, name: &str, zero_data_retention: bool) 
         zero_data_retention,
     };
     let team = store.create_team(team).await.unwrap().id;
-    let secret = engine::keys::Secret::random().unwrap();
-    engine::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
+    let secret = access::keys::Secret::random().unwrap();
+    access::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
     store.shut_down().await;
     secret.reveal().to_owned()
 }

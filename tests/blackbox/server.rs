@@ -1,7 +1,13 @@
 //! Starts real servers on free ports in temporary folders, and ends them: politely, or with `kill -9`.
 
+mod public_address;
+mod shared;
+
 use crate::http::Http;
-use std::io::{BufRead, BufReader, Read};
+pub use public_address::PublicAddress;
+use shared::SharedServer;
+pub use shared::shared_server;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -23,6 +29,12 @@ pub fn gannet() -> Command {
         }
     }
     command
+}
+
+/// Fails where the program that reads and draws pictures is not beside the binary under test.
+pub fn require_ocr_program() {
+    let path = Path::new(gannet().get_program()).with_file_name("gannet-ocr");
+    assert!(path.exists(), "{} is missing; run `cargo build -p gannet-ocr` first", path.display());
 }
 
 /// What a server is to be like.
@@ -97,16 +109,30 @@ fn share_secret_key(data: &Path) {
     }
 }
 
-/// A running server. Dropping it kills it.
+/// A running server. Dropping it kills it, unless it is shared. A test that fails prints its log.
 pub struct Server {
-    child: Child,
+    process: ServerProcess,
     pub http: Http,
     pub banner: Vec<String>,
-    log: Arc<Mutex<String>>,
+    /// The folder of a server in which nobody else may be interested, kept until the server has ended.
+    folder: Option<Arc<TempDir>>,
+}
+
+enum ServerProcess {
+    Own {
+        child: Child,
+        log: Arc<Mutex<String>>,
+    },
+    Shared {
+        server: Arc<SharedServer>,
+        /// Where the log ended when the test began.
+        log_start: u64,
+    },
 }
 
 impl Server {
     async fn spawn(config: &ServerConfig) -> Self {
+        count_start();
         let mut child = config
             .command(&["serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
@@ -114,21 +140,13 @@ impl Server {
             .spawn()
             .expect("start gannet");
         let log = drain(child.stderr.take().expect("stderr"));
-        let mut lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
-        let mut banner = Vec::new();
-        // The banner ends with a command to try; it is printed when the server listens.
-        while banner.last().is_none_or(|line: &String| !line.trim_start().starts_with("try")) {
-            let Some(Ok(line)) = lines.next() else {
-                let _ = child.wait();
-                std::thread::sleep(Duration::from_millis(50));
-                panic!("gannet ended before it listened:\n{}", log.lock().unwrap());
-            };
-            banner.push(line);
-        }
-        let address =
-            banner.iter().find_map(|line| line.trim().strip_prefix("listening")).expect("an address");
-        let http = Http::new(address.trim(), Some(KEY));
-        let server = Self { child, http, banner, log };
+        let Some(banner) = read_banner(child.stdout.take().expect("stdout")) else {
+            let _ = child.wait();
+            std::thread::sleep(Duration::from_millis(50));
+            panic!("gannet ended before it listened:\n{}", log.lock().unwrap());
+        };
+        let http = Http::new(&listening_address(&banner), Some(KEY));
+        let server = Self { process: ServerProcess::Own { child, log }, http, banner, folder: None };
         server.wait_ready().await;
         server
     }
@@ -144,39 +162,86 @@ impl Server {
         }
     }
 
-    /// Everything it has logged so far.
+    /// Everything it has logged so far; of a shared one, what it has logged since the test began.
     pub fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        match &self.process {
+            ServerProcess::Own { log, .. } => log.lock().unwrap().clone(),
+            ServerProcess::Shared { server, log_start } => server.log_from(*log_start),
+        }
     }
 
+    fn child(&mut self) -> &mut Child {
+        match &mut self.process {
+            ServerProcess::Own { child, .. } => child,
+            ServerProcess::Shared { .. } => panic!("a server that other tests use is not stopped"),
+        }
+    }
+
+    /// The process of a server that is not shared.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        match &self.process {
+            ServerProcess::Own { child, .. } => child.id(),
+            ServerProcess::Shared { .. } => {
+                panic!("what a server does that other tests use too shows nothing")
+            }
+        }
     }
 
     /// `kill -9`, and waits until it is gone.
     pub fn kill(mut self) {
-        self.end();
+        end(self.child());
     }
 
     /// SIGTERM, and the exit code with the time it took.
     pub fn terminate(mut self) -> (Option<i32>, Duration, String) {
         let began = Instant::now();
-        signal(self.child.id(), "TERM");
-        let status = self.child.wait().expect("wait");
+        signal(self.pid(), "TERM");
+        let status = self.child().wait().expect("wait");
         std::thread::sleep(Duration::from_millis(20));
         (status.code(), began.elapsed(), self.log())
-    }
-
-    fn end(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end();
+        if std::thread::panicking() {
+            let shared = match &self.process {
+                ServerProcess::Own { .. } => "",
+                ServerProcess::Shared { .. } => " since this test began; other tests use it too",
+            };
+            eprintln!("the log of the server{shared}:\n{}", self.log());
+        }
+        if let ServerProcess::Own { child, .. } = &mut self.process {
+            end(child);
+        }
     }
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// What a server prints when it listens; none if it ended before. Its last line is a command to try.
+fn read_banner(stdout: impl Read) -> Option<Vec<String>> {
+    let mut lines = BufReader::new(stdout).lines();
+    let mut banner: Vec<String> = Vec::new();
+    while banner.last().is_none_or(|line| !line.trim_start().starts_with("try")) {
+        banner.push(lines.next()?.ok()?);
+    }
+    Some(banner)
+}
+
+fn listening_address(banner: &[String]) -> String {
+    let address = banner.iter().find_map(|line| line.trim().strip_prefix("listening"));
+    address.expect("an address").trim().to_owned()
+}
+
+/// Counts the starts of servers in the file that `GANNET_TEST_COUNT_STARTS` names: one byte each.
+fn count_start() {
+    let Some(file) = std::env::var_os("GANNET_TEST_COUNT_STARTS") else { return };
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
+    file.and_then(|mut file| file.write_all(b".")).expect("count a start");
 }
 
 pub fn signal(pid: u32, name: &str) {
@@ -204,8 +269,13 @@ pub fn run(mut command: Command) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A server with nothing special about it.
-pub async fn start_plain() -> (TempDir, Server) {
+/// A server with nothing special about it, which other tests use too.
+pub async fn start_plain() -> (Arc<TempDir>, Server) {
+    shared_server(&[]).await
+}
+
+/// A server with nothing special about it, for one test alone.
+pub async fn start_own() -> (TempDir, Server) {
     let dir = TempDir::new();
     let server = ServerConfig::at(dir.path()).start().await;
     (dir, server)

@@ -25,6 +25,13 @@ pub async fn begin(fixture: &ScrapeFixture, options: Value) -> Value {
     response.json
 }
 
+/// Ends a session: on a server that other tests use too, none is left behind.
+async fn end(fixture: &ScrapeFixture, session: &Value) {
+    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
+    let ended = fixture.http().delete(&path).await.unwrap();
+    assert_eq!(ended.status, 200, "{}", ended.text);
+}
+
 /// Runs a script that is given the links of a session.
 pub async fn run_in_session(fixture: &ScrapeFixture, script: &str, session: &Value) {
     run_with_links(fixture, node(script), session).await;
@@ -40,7 +47,7 @@ async fn run_with_links(fixture: &ScrapeFixture, mut command: Command, session: 
 
 #[tokio::test]
 async fn a_client_of_the_protocol_drives_the_browser_and_reaches_nothing_else() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({})).await;
     run_in_session(&fixture, "cdp.mjs", &session).await;
     let id = session["id"].as_str().unwrap();
@@ -52,6 +59,7 @@ async fn a_client_of_the_protocol_drives_the_browser_and_reaches_nothing_else() 
 async fn run_client(mut command: Command) {
     let fixture = code::open().await;
     command.env("API_URL", &fixture.http().base).env("SITE_URL", &fixture.site.base);
+    command.env("API_KEY", fixture.http().key().unwrap());
     command.env("PYTHON", std::env::var("GANNET_TEST_PYTHON").unwrap());
     tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
 }
@@ -61,6 +69,7 @@ async fn playwright_connects_unmodified() {
     let fixture = ScrapeFixture::open().await;
     let session = begin(&fixture, json!({})).await;
     run_in_session(&fixture, "playwright.mjs", &session).await;
+    end(&fixture, &session).await;
 }
 
 /// Documented calls of Playwright for JavaScript and Python, of puppeteer-core and of agent-browser: each eighth here, all
@@ -132,7 +141,7 @@ async fn requests_are_read_strictly() {
 
 #[tokio::test]
 async fn without_a_browser_there_are_no_sessions() {
-    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let fixture = ScrapeFixture::without_browser().await;
     let response = fixture.http().post("/v2/browser", &json!({})).await.unwrap();
     assert_eq!(response.status, 503, "{}", response.text);
     assert_eq!(response.json["code"], "BROWSER_NOT_INSTALLED");

@@ -76,7 +76,7 @@ async fn cancelling_stops_what_runs_and_what_waits() {
     assert_eq!((cancelled.status, &cancelled.json["status"]), (200, &json!("cancelled")));
     let began = Instant::now();
     let status = wait_for_end(&server.http, &path).await;
-    assert!(began.elapsed() < Duration::from_secs(6), "took {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15), "took {:?}", began.elapsed());
     assert_eq!((&status["status"], &status["cancelled"]), (&json!("cancelled"), &json!(10)), "{status}");
     let usage = server.http.get("/v2/team/credit-usage").await.unwrap().expect_success()["data"].clone();
     assert_eq!(usage["remainingCredits"], usage["planCredits"], "reserved credits came back");

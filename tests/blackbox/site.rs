@@ -19,6 +19,9 @@ pub mod tls;
 
 pub use pages::{ARTICLE, PDF};
 
+/// Stands among the requests when `/dripping` has sent all of its page.
+pub const DRIPPED: &str = "/dripping, sent";
+
 /// A running site; it stops when this value is dropped.
 pub struct Site {
     pub base: String,
@@ -69,7 +72,7 @@ impl Site {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+                let listener = crate::site_server::new_listener();
                 let address = listener.local_addr().expect("an address");
                 report.send(address).expect("the test waits");
                 tokio::select! {
@@ -128,7 +131,7 @@ async fn answer(State(state): State<Arc<SiteState>>, request: Request) -> Respon
             tokio::time::sleep(wait).await;
             pages::html(200, ARTICLE)
         }
-        "/dripping" => dripping(wait),
+        "/dripping" => dripping(state, wait),
         "/hang" => std::future::pending().await,
         "/changing" => {
             let (status, text) = state.changing.lock().unwrap().clone();
@@ -168,17 +171,24 @@ fn echo(headers: &HeaderMap) -> Response {
     text.into_response()
 }
 
-/// The first half at once, the second after a delay.
-fn dripping(wait: Duration) -> Response {
-    let halves = stream::unfold(0, move |turn| async move {
-        let (first, second) = ARTICLE.split_at(ARTICLE.find("<h2>Measured").expect("a middle"));
-        match turn {
-            0 => Some((Ok::<_, io::Error>(first), 1)),
-            1 => {
-                tokio::time::sleep(wait).await;
-                Some((Ok(second), 2))
+/// The first half at once, the second after a delay. When both are sent, that is noted like a request.
+fn dripping(state: Arc<SiteState>, wait: Duration) -> Response {
+    let halves = stream::unfold(0, move |turn| {
+        let state = state.clone();
+        async move {
+            let (first, second) = ARTICLE.split_at(ARTICLE.find("<h2>Measured").expect("a middle"));
+            match turn {
+                0 => Some((Ok::<_, io::Error>(first), 1)),
+                1 => {
+                    tokio::time::sleep(wait).await;
+                    Some((Ok(second), 2))
+                }
+                _ => {
+                    let note = ReceivedRequest { path: DRIPPED.to_owned(), headers: HeaderMap::new() };
+                    state.seen.lock().unwrap().push(note);
+                    None
+                }
             }
-            _ => None,
         }
     });
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], Body::from_stream(halves)).into_response()

@@ -29,7 +29,7 @@ impl SiteServer {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+                let listener = new_listener();
                 report.send(listener.local_addr().expect("an address")).expect("the test waits");
                 tokio::select! {
                     () = async { drop(axum::serve(listener, router).await) } => {}
@@ -44,6 +44,13 @@ impl SiteServer {
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
+}
+
+/// Listens on a port that no earlier site had: a server that tests share may remember that one.
+pub fn new_listener() -> TcpListener {
+    let (listener, _) = testkit::FreePort::listen();
+    listener.set_nonblocking(true).expect("a listener for asynchronous use");
+    TcpListener::from_std(listener).expect("a listener of the runtime")
 }
 
 /// Lowers the priority of this thread. Where that is not allowed, the measurement goes on without.

@@ -40,7 +40,7 @@ async fn a_local_team_is_unlimited_and_still_metered() {
 
 #[tokio::test]
 async fn the_queue_is_counted_while_it_works() {
-    let country = CrawlFixture::open().await;
+    let country = CrawlFixture::own().await;
     let http = country.http();
     let idle = http.get("/v2/team/queue-status").await.unwrap().expect_success().clone();
     assert_eq!((&idle["jobsInQueue"], &idle["mostRecentSuccess"]), (&json!(0), &json!(null)));

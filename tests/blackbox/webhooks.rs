@@ -4,7 +4,7 @@ mod receiver;
 
 use crate::crawl::site::{CrawlSite, PAGES};
 use crate::http::Http;
-use crate::server::{KEY, Server, ServerConfig};
+use crate::server::{KEY, Server, ServerConfig, shared_server};
 pub use receiver::{Delivery, Receiver};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,13 +14,21 @@ use std::time::{Duration, Instant};
 use testkit::{TempDir, shared_database};
 
 /// A server that may scrape loopback and send webhooks there, with quick retries.
+const SETTINGS: [(&str, &str); 5] = [
+    ("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8"),
+    ("webhook_retries", "30ms,30ms"),
+    ("webhook_timeout", "700ms"),
+    ("lease", "500ms"),
+    ("browser", "off"),
+];
+
 fn config(dir: &TempDir) -> ServerConfig {
-    ServerConfig::at(dir.path())
-        .set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
-        .set("webhook_retries", "30ms,30ms")
-        .set("webhook_timeout", "700ms")
-        .set("lease", "500ms")
-        .set("browser", "off")
+    SETTINGS.iter().fold(ServerConfig::at(dir.path()), |config, (name, value)| config.set(name, value))
+}
+
+/// A server that other tests use too.
+async fn shared() -> Server {
+    shared_server(&SETTINGS).await.1
 }
 
 async fn crawl(http: &Http, url: &str, webhook: Value) -> String {
@@ -93,7 +101,7 @@ fn signature_is_accepted(dir: &Path, got: &Delivery, secret: &str) -> [bool; 2] 
 #[tokio::test]
 async fn a_crawl_sends_its_events_in_order_and_signed() {
     let (dir, site, receiver) = (TempDir::new(), CrawlSite::start(), Receiver::start());
-    let server = config(&dir).start().await;
+    let server = shared().await;
     let http = &server.http;
     let secret = http.get("/v2/team/webhook-secret").await.unwrap();
     let secret = secret.expect_success()["data"]["secret"].as_str().unwrap().to_owned();
@@ -137,8 +145,8 @@ async fn a_crawl_sends_its_events_in_order_and_signed() {
 
 #[tokio::test]
 async fn a_batch_sends_only_the_events_it_was_asked_for() {
-    let (dir, site, receiver) = (TempDir::new(), CrawlSite::start(), Receiver::start());
-    let server = config(&dir).start().await;
+    let (site, receiver) = (CrawlSite::start(), Receiver::start());
+    let server = shared().await;
     let body = json!({
         "urls": [site.url("/site/one"), site.url("/site/two")],
         "webhook": { "url": receiver.url("/ok"), "events": ["completed", "page"] },
@@ -152,8 +160,8 @@ async fn a_batch_sends_only_the_events_it_was_asked_for() {
 
 #[tokio::test]
 async fn webhooks_that_can_never_be_delivered_are_refused_at_the_start() {
-    let (dir, site) = (TempDir::new(), CrawlSite::start());
-    let server = config(&dir).start().await;
+    let site = CrawlSite::start();
+    let server = shared().await;
     for (webhook, word) in [
         (json!("ftp://a.example/"), "http://"),
         (json!("http://10.0.0.1/"), "egress_allow"),
@@ -175,8 +183,8 @@ async fn webhooks_that_can_never_be_delivered_are_refused_at_the_start() {
 
 #[tokio::test]
 async fn failed_deliveries_are_retried_or_kept_as_dead_letters() {
-    let (dir, site, receiver) = (TempDir::new(), CrawlSite::start(), Receiver::start());
-    let server = config(&dir).start().await;
+    let (site, receiver) = (CrawlSite::start(), Receiver::start());
+    let server = shared().await;
     let http = &server.http;
     let only = |path: &str, event: &str| json!({ "url": receiver.url(path), "events": [event] });
     let page = site.url("/alone");
@@ -225,8 +233,7 @@ async fn failed_deliveries_are_retried_or_kept_as_dead_letters() {
 
 #[tokio::test]
 async fn the_webhook_secret_is_created_once_and_rotated() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let server = shared().await;
     let http = &server.http;
     let first = http.get("/v2/team/webhook-secret").await.unwrap().expect_success()["data"].clone();
     assert_eq!(first["previous"], Value::Null);

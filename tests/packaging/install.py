@@ -55,12 +55,13 @@ class Files(http.server.SimpleHTTPRequestHandler):
 class Release:
     """The files of one release in a folder of the file server."""
 
-    def __init__(self, root, name, binary):
+    def __init__(self, root, name, binary, ocr_program):
         self.folder = root / name
         self.folder.mkdir(parents=True)
         self.archive = self.folder / f"gannet-{os.uname().machine}-unknown-linux-gnu.tar.gz"
         with tarfile.open(self.archive, "w:gz", compresslevel=1) as archive:
             archive.add(binary, "gannet")
+            archive.add(ocr_program, "gannet-ocr")
         digest = hashlib.sha256(self.archive.read_bytes()).hexdigest()
         self.checksums = self.folder / "SHA256SUMS"
         self.checksums.write_text(f"{digest}  {self.archive.name}\n")
@@ -80,7 +81,10 @@ class Setup:
         self.small = root / "small"
         self.small.write_text("#!/bin/sh\necho gannet 0.0.0\n")
         self.small.chmod(0o755)
-        Release(self.files, "good", self.small)
+        self.release("good")
+
+    def release(self, name, binary=None):
+        return Release(self.files, name, binary or self.small, self.small)
 
     def home(self, name):
         home = self.root / "homes" / name
@@ -117,17 +121,27 @@ def only_the_older_binary(folder):
     assert os.listdir(folder) == ["gannet"], os.listdir(folder)
 
 
+def both_binaries(folder):
+    assert sorted(os.listdir(folder)) == ["gannet", "gannet-ocr"], os.listdir(folder)
+    assert os.access(folder / "gannet-ocr", os.X_OK), f"{folder}: gannet-ocr cannot be run"
+
+
 def cpu_seconds_of_children():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
-def first_scrape(setup, binary):
+def strip(program, target):
+    """A copy without what debuggers need."""
+    if not (shutil.which("strip") and subprocess.run(["strip", "-o", target, program]).returncode == 0):
+        shutil.copy(program, target)
+    return target
+
+
+def first_scrape(setup, binary, ocr_program):
     """Nothing is there; one command later a page is printed."""
-    stripped = setup.root / "stripped"
-    if not (shutil.which("strip") and subprocess.run(["strip", "-o", stripped, binary]).returncode == 0):
-        shutil.copy(binary, stripped)
-    release = Release(setup.files, "real", stripped)
+    stripped = [strip(program, setup.root / f"stripped-{program.name}") for program in (binary, ocr_program)]
+    release = Release(setup.files, "real", *stripped)
     folder, environment = setup.command("first", GANNET_DOWNLOAD=f"{setup.url}/real")
     shutil.copy(SCRIPT, setup.files / "install.sh")
     line = (
@@ -139,7 +153,9 @@ def first_scrape(setup, binary):
     seconds, cpu_seconds = time.monotonic() - begin, cpu_seconds_of_children() - cpu_begin
     assert done.returncode == 0, done.stderr
     assert "# How gannets dive" in done.stdout and "From thirty metres." in done.stdout, done.stdout + done.stderr
-    assert os.listdir(folder) == ["gannet"], os.listdir(folder)
+    both_binaries(folder)
+    version = subprocess.run([folder / "gannet-ocr", "--version"], capture_output=True, text=True, check=True).stdout
+    assert version.startswith("gannet-ocr "), version
     assert cpu_seconds <= MAX_CPU_SECONDS, f"{cpu_seconds:.1f} s of processor time"
     megabytes = release.archive.stat().st_size / 1e6
     print(
@@ -161,25 +177,26 @@ def installs_and_says_what_is_next(setup):
     assert "next: gannet serve" in done.stderr, done.stderr
     # Once more, as an upgrade: the same, over what is there.
     done = subprocess.run(["sh", SCRIPT], env=environment, capture_output=True, text=True, cwd="/", **user)
-    assert done.returncode == 0 and os.listdir(folder) == ["gannet"], done.stderr
+    assert done.returncode == 0, done.stderr
+    both_binaries(folder)
 
 
 def refuses_what_is_wrong(setup):
-    wrong = Release(setup.files, "wrong-checksum", setup.small)
+    wrong = setup.release("wrong-checksum")
     wrong.checksums.write_text(f"{'0' * 64}  {wrong.archive.name}\n")
     setup.fails("wrong-checksum", "the checksum of", release="wrong-checksum")
 
-    Release(setup.files, "no-archive", setup.small).archive.unlink()
+    setup.release("no-archive").archive.unlink()
     setup.fails("no-archive", "could not download", release="no-archive")
-    Release(setup.files, "no-checksums", setup.small).checksums.unlink()
+    setup.release("no-checksums").checksums.unlink()
     setup.fails("no-checksums", "could not download", release="no-checksums")
-    Release(setup.files, "not-listed", setup.small).checksums.write_text("")
+    setup.release("not-listed").checksums.write_text("")
     setup.fails("not-listed", "does not list", release="not-listed")
 
     broken = setup.root / "broken"
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
-    Release(setup.files, "broken", broken)
+    setup.release("broken", broken)
     setup.fails("broken", "does not run on this machine", release="broken")
 
     system = 'case $1 in -s) echo {} ;; *) echo {} ;; esac'
@@ -212,7 +229,7 @@ def refuses_folders_it_cannot_write_to(setup):
 
 
 def leaves_nothing_when_interrupted(setup):
-    Release(setup.files, "stalled", setup.small)
+    setup.release("stalled")
     folder, environment = setup.command("stalled", GANNET_DOWNLOAD=f"{setup.url}/stalled")
     folder.mkdir(parents=True)
     (folder / "gannet").write_text("older\n")
@@ -226,6 +243,8 @@ def leaves_nothing_when_interrupted(setup):
 
 def main():
     binary = Path(sys.argv[1]).resolve(strict=True)
+    ocr_program = binary.with_name("gannet-ocr")
+    assert ocr_program.exists(), f"{ocr_program} is missing; run `cargo build -p gannet-ocr` first"
     with tempfile.TemporaryDirectory(prefix="gannet-install-") as root:
         # Other accounts enter it, as the test without permissions does.
         os.chmod(root, 0o755)
@@ -234,7 +253,7 @@ def main():
         refuses_what_is_wrong(setup)
         refuses_folders_it_cannot_write_to(setup)
         leaves_nothing_when_interrupted(setup)
-        first_scrape(setup, binary)
+        first_scrape(setup, binary, ocr_program)
     print("install: all passed")
 
 

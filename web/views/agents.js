@@ -52,7 +52,7 @@ function List() {
               run,
             ) => html`<tr key=${run.id}><td class="break">
               <a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
-            ${run.options.urls.length > 0 && html`<br />
+            ${run.options.urls?.length > 0 && html`<br />
               <span class="muted small">${run.targetHint}</span>`}</td>
             <td><${Badge} status=${run.status} /></td><td class="num muted"><${Time} at=${run.createdAt} />
               </td></tr>`,

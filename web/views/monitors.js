@@ -119,7 +119,9 @@ function List() {
     </${Loaded}></${Card}></${Page}>`;
 }
 
-function Summary({ of }) {
+function Summary({ of, isFirst }) {
+  if (isFirst && of.changed + of.removed === 0)
+    return html`<${Badge} status="new">First check, ${plural(of.new, 'page')}</${Badge}>`;
   const parts = ['changed', 'new', 'removed', 'error'].filter((name) => of[name] > 0);
   if (parts.length === 0)
     return html`<${Badge} status="same">${plural(of.totalPages, 'page')}, no change</${Badge}>`;
@@ -129,6 +131,13 @@ function Summary({ of }) {
 
 const judged = ({ meaningful, confidence, reason }) =>
   `${meaningful ? 'Matters' : 'Does not matter'} for the goal (${confidence}): ${reason}`;
+
+/// What differed and did not count, and why.
+const IgnoredParts = ({ parts }) => html`<details class="gap-top"><summary class="muted small">
+  ${plural(parts.length, 'difference')} ignored</summary><ul class="small">${parts.map(
+    (one) => html`<li class="break"><span class="muted">${one.reason}:</span> ${one.before ?? 'nothing'} →
+      ${one.after ?? 'nothing'}</li>`,
+  )}</ul></details>`;
 
 function CheckPages({ monitor, check }) {
   const loaded = useLoad(
@@ -146,6 +155,7 @@ function CheckPages({ monitor, check }) {
     <article class="gap-top" key=${page.id}><p class="break"><${Badge} status=${page.status} /> <${WebLink}
       url=${page.url} /></p>
       ${page.error && html`<p class="muted">${page.error}</p>`}
+      ${page.metadata?.ignored && html`<${IgnoredParts} parts=${page.metadata.ignored} />`}
       ${page.judgment && html`<p class="note gap-top">${judged(page.judgment)}</p>`}
       ${page.diff?.text && html`<div class="gap-top"><${Diff} text=${page.diff.text} /></div>`}
       ${!page.diff?.text && page.diff?.json && html`<${Code} text=${JSON.stringify(page.diff.json, null, 2)}
@@ -153,7 +163,16 @@ function CheckPages({ monitor, check }) {
         )}</${Loaded}>`;
 }
 
-const changes = (check) => check.summary.changed + check.summary.new + check.summary.removed;
+const MAX_CHECKS = 50;
+
+/// Pages that changed, came or went; what the first check read is no news.
+const changes = ({ summary, isFirst }) => summary.changed + summary.removed + (isFirst ? 0 : summary.new);
+
+/// The checks, newest first, with a mark on the first that read a page, where it is among them.
+const withFirst = (checks) => {
+  const first = checks.findLast(({ summary }) => summary.totalPages > summary.error);
+  return checks.map((one) => ({ ...one, isFirst: one === first && checks.length < MAX_CHECKS }));
+};
 
 /// The checks as one line, oldest first: how many pages each found changed. Each bar leads to its check.
 function Strip({ id, checks }) {
@@ -184,7 +203,10 @@ function One({ id, checkId }) {
     { every: 4000 },
   );
   const checks = useLoad(
-    (signal) => api(`/v2/monitor/${id}/checks?limit=50`, { signal }).then((answer) => answer.data),
+    (signal) =>
+      api(`/v2/monitor/${id}/checks?limit=${MAX_CHECKS}`, { signal }).then((answer) =>
+        withFirst(answer.data),
+      ),
     [id],
     { every: 2000 },
   );
@@ -238,7 +260,7 @@ function One({ id, checkId }) {
             <span class="muted small">${check.trigger}</span>
             ${
               check.status === 'completed'
-                ? html`<${Summary} of=${check.summary} />`
+                ? html`<${Summary} of=${check.summary} isFirst=${check.isFirst} />`
                 : html`<${Badge} status=${check.status} />`
             }
             <span class="muted small">${plural(check.actualCredits, 'credit')}</span></p>

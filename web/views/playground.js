@@ -144,14 +144,16 @@ function Call({ document, operation, name, start, storedId }) {
         json = { text };
       }
       if (answer.status === 401 && session.get()) session.set(null);
-      const error = answer.ok
-        ? null
-        : new ApiError(json.error ?? text.slice(0, 300), {
-            status: answer.status,
-            code: json.code,
-            details: json.details,
-            requestId,
-          });
+      // Some answers say with status 200 that it did not work.
+      const error =
+        answer.ok && json?.success !== false
+          ? null
+          : new ApiError(json?.error ?? text.slice(0, 300), {
+              status: answer.status,
+              code: json.code,
+              details: json.details,
+              requestId,
+            });
       setState({
         json,
         error,

@@ -1,13 +1,10 @@
 //! The connection to a browser, as the commands need it. A session's bridge implements it; tests implement it
 //! over a pipe.
 
-use serde_json::Value;
-use std::future::Future;
-use std::pin::Pin;
-use tokio::sync::broadcast;
+pub use futures_util::future::BoxFuture;
 
-/// A boxed future, so that the traits of this crate can be used as objects.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use serde_json::Value;
+use tokio::sync::broadcast;
 
 /// A connection to the browser itself (not to one page), over which page sessions can be attached with
 /// `Target.attachToTarget{flatten: true}`.

@@ -1,7 +1,7 @@
 //! A session's commands: one [`Commander`] per session runs them one after the other.
 
 use crate::arguments::Arguments;
-use crate::cdp::Cdp;
+use crate::cdp::{BoxFuture, Cdp};
 use crate::commands::{self, Context};
 use crate::error::CommandError;
 use crate::events;
@@ -58,8 +58,8 @@ impl Commander {
     }
 
     /// Runs a command given as words, without the program's name.
-    pub async fn run(&self, words: &[String]) -> CommandReply {
-        self.run_in(words, None).await
+    pub fn run<'a>(&'a self, words: &'a [String]) -> BoxFuture<'a, CommandReply> {
+        self.run_in(words, None)
     }
 
     /// Runs a line as it was typed, with quotes as in a shell, with or without `agent-browser` in front.
@@ -76,16 +76,22 @@ impl Commander {
     }
 
     /// Runs a command for a caller in this working directory; relative paths start there.
-    pub async fn run_in(&self, words: &[String], directory: Option<&Path>) -> CommandReply {
-        let arguments = match Arguments::parse(words) {
-            Ok(arguments) => arguments,
-            Err(error) => {
-                let as_json = words.iter().any(|word| word == "--json");
-                return write_reply(Err(error), as_json, None, &[]);
-            }
-        };
-        let outcome = self.run_parsed(&arguments, directory).await;
-        write_reply(outcome, arguments.has("--json"), arguments.max_output(), &self.warnings(&arguments))
+    pub fn run_in<'a>(
+        &'a self,
+        words: &'a [String],
+        directory: Option<&'a Path>,
+    ) -> BoxFuture<'a, CommandReply> {
+        Box::pin(async move {
+            let arguments = match Arguments::parse(words) {
+                Ok(arguments) => arguments,
+                Err(error) => {
+                    let as_json = words.iter().any(|word| word == "--json");
+                    return write_reply(Err(error), as_json, None, &[]);
+                }
+            };
+            let outcome = self.run_parsed(&arguments, directory).await;
+            write_reply(outcome, arguments.has("--json"), arguments.max_output(), &self.warnings(&arguments))
+        })
     }
 
     async fn run_parsed(

@@ -2,6 +2,7 @@
 //! third of the CPU time per page, because it draws no windows.
 
 use crate::error::{ChromiumNotFound, shorten};
+use futures_util::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -56,14 +57,16 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The version text of the program.
-pub async fn chromium_version(program: &Path) -> Option<String> {
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    // Secrets in our environment must not reach it.
-    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-    let output = tokio::time::timeout(Duration::from_secs(10), command.output()).await.ok()?.ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then(|| shorten(&text))
+pub fn chromium_version(program: &Path) -> BoxFuture<'_, Option<String>> {
+    Box::pin(async move {
+        let mut command = Command::new(program);
+        command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        // Secrets in our environment must not reach it.
+        command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        let output = tokio::time::timeout(Duration::from_secs(10), command.output()).await.ok()?.ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        (output.status.success() && !text.is_empty()).then(|| shorten(&text))
+    })
 }
 
 #[cfg(test)]

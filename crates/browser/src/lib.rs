@@ -19,6 +19,7 @@ mod page;
 mod process;
 mod process_group;
 mod profile_dir;
+mod remove_tree;
 mod running_browser;
 mod session;
 mod session_browser;

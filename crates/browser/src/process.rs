@@ -50,6 +50,8 @@ pub(crate) struct Process {
     pub(crate) group: Pid,
     /// The folder for downloads and uploads. It goes with the browser.
     pub(crate) files: Arc<Path>,
+    /// The folder with this one and everything else that the browser writes.
+    folder: Arc<Path>,
     end: CancellationToken,
     gone: CancellationToken,
 }
@@ -152,7 +154,8 @@ impl Process {
         }
         let connection = Connection::open(we_write.into(), we_read.into())?;
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
-        let process = Self { connection, group, files: profile.files().into(), end, gone };
+        let (files, folder) = (profile.files().into(), profile.outer().into());
+        let process = Self { connection, group, files, folder, end, gone };
         tokio::spawn(process.clone().watch(child, profile));
         let ready = process.connection.send(None, "Browser.getVersion", &json!({}));
         let outcome = tokio::time::timeout(START_TIMEOUT, ready).await;
@@ -195,6 +198,11 @@ impl Process {
         reap().await;
         let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
         self.gone.cancel();
+    }
+
+    /// What it has written and not deleted; `u64::MAX` where that cannot be looked into.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        sandbox::folder_bytes(&[self.folder.to_path_buf()])
     }
 
     pub(crate) fn is_over(&self) -> bool {

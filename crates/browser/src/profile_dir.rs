@@ -5,6 +5,7 @@
 //! whose name is in a world-writable folder, stays ours, so that the browser cannot replace it.
 
 use crate::account::Account;
+use crate::remove_tree::remove_tree;
 use rustix::process::{Pid, Signal, getuid, kill_process_group};
 use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -137,11 +138,23 @@ impl ProfileDir {
 
 impl Drop for ProfileDir {
     fn drop(&mut self) {
-        // A process that is still ending may write: the second pass removes what the first left.
-        if std::fs::remove_dir_all(self.folder.path()).is_err() {
-            let _ = std::fs::remove_dir_all(self.folder.path());
+        // Otherwise the next start finds it by its lock.
+        if remove_folder(self.folder.path()) {
+            let _ = std::fs::remove_file(&self.lock_path);
         }
-        let _ = std::fs::remove_file(&self.lock_path);
+    }
+}
+
+/// Whether nothing of it is left.
+fn remove_folder(folder: &Path) -> bool {
+    // A process that is still ending may write: the second pass removes what the first left.
+    let removed = remove_tree(folder).or_else(|_| remove_tree(folder));
+    match removed {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(%error, folder = %folder.display(), "could not remove the folder of a browser");
+            false
+        }
     }
 }
 
@@ -189,7 +202,7 @@ fn remove_if_stale(lock_path: &Path) -> bool {
             let _ = kill_process_group(process, Signal::KILL);
         }
     }
-    let removed = std::fs::remove_dir_all(&folder).or_else(|_| std::fs::remove_dir_all(&folder)).is_ok();
+    let removed = remove_folder(&folder);
     if removed {
         let _ = std::fs::remove_file(lock_path);
     }

@@ -4,6 +4,7 @@
 use crate::cdp::{CallError, MessageReceiver, parse_result};
 use crate::error::{VisitError, shorten};
 use crate::process::Process;
+use futures_util::future::BoxFuture;
 use net::Profile;
 use net::proxy::{Lease, LeaseRules, LoopbackProxy};
 use parking_lot::Mutex;
@@ -127,6 +128,11 @@ impl SessionBrowser {
         crate::process_group::measure(&[self.process.group])[0].private_bytes
     }
 
+    /// What its pages, its clients and code beside it have stored.
+    pub fn stored_bytes(&self) -> u64 {
+        self.process.stored_bytes()
+    }
+
     /// Returns when the browser has ended, for whatever reason.
     pub async fn until_over(&self) {
         self.process.connection.until_closed().await;
@@ -138,8 +144,8 @@ impl SessionBrowser {
     }
 
     /// Ends it and returns when nothing of it is left.
-    pub async fn end(&self) {
-        self.process.end().await;
+    pub fn end(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.process.end())
     }
 }
 

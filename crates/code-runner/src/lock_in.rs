@@ -3,15 +3,28 @@
 use crate::error::RunnerError;
 use crate::folder::SessionFolder;
 use crate::runtimes::Runtime;
+use futures_util::future::BoxFuture;
 use sandbox::{
     Account, HARMLESS_DEVICES, Layer, Layers, ProgramLimits, ProgramPolicy, SYSTEM_FILES, SystemCallSet,
     probe_program,
 };
 use std::path::PathBuf;
 
-/// What runtimes read besides the files that every program needs. `/proc/self` is that of the process alone.
-const MORE_READABLE: [&str; 4] =
-    ["/proc/cpuinfo", "/proc/meminfo", "/proc/self", "/proc/sys/vm/overcommit_memory"];
+/// What runtimes read besides the files that every program needs. Of `/proc/self` only what tells of the process alone:
+/// there are also the connections, mounts and control groups of the machine.
+const MORE_READABLE: [&str; 11] = [
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/self/cmdline",
+    "/proc/self/comm",
+    "/proc/self/fd",
+    "/proc/self/limits",
+    "/proc/self/maps",
+    "/proc/self/stat",
+    "/proc/self/statm",
+    "/proc/self/status",
+    "/proc/sys/vm/overcommit_memory",
+];
 
 /// The limits of each process of users' code. V8 reserves far more address space than it uses, so what is limited is
 /// memory that can be written to.
@@ -67,7 +80,9 @@ fn base_policy(account: Option<Account>, lock_in: LockIn) -> ProgramPolicy {
 }
 
 /// Finds out which rights can be taken away from code on this machine, by trying.
-pub async fn probe() -> Result<Layers, RunnerError> {
-    let policy = base_policy(None, LockIn::Unlocked);
-    probe_program(&policy).await.map_err(|error| RunnerError::NotLockedIn(error.to_string()))
+pub fn probe() -> BoxFuture<'static, Result<Layers, RunnerError>> {
+    Box::pin(async move {
+        let policy = base_policy(None, LockIn::Unlocked);
+        probe_program(&policy).await.map_err(|error| RunnerError::NotLockedIn(error.to_string()))
+    })
 }

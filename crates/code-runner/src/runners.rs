@@ -10,6 +10,7 @@ use crate::output::CodeOutput;
 use crate::repl::{CallEnd, Repl};
 use crate::runtimes::{NODE_HEAP_OPTION, Runtime, Runtimes};
 use crate::shell_line::to_shell_line;
+use futures_util::future::BoxFuture;
 use sandbox::{Account, Program};
 use serde_json::json;
 use std::io;
@@ -96,52 +97,56 @@ impl Runners {
 
     /// Evaluates code in the process of its language, which is started if it does not run. Calls in the same language
     /// wait for each other. At the time limit the process is ended with everything that it has started.
-    pub async fn run(
-        &self,
+    pub fn run<'a>(
+        &'a self,
         language: Language,
-        code: &str,
+        code: &'a str,
         time_limit: Duration,
-    ) -> Result<CodeOutput, RunnerError> {
-        let request = self.encode_request(language, code)?;
-        let slot = match language {
-            Language::Node => &self.node,
-            Language::Python => &self.python,
-            Language::Bash => &self.bash,
-        };
-        let mut slot = slot.lock().await;
-        if self.end.is_cancelled() {
-            return Err(RunnerError::SessionEnded);
-        }
-        let deadline = Instant::now() + time_limit;
-        let (repl, has_lost_variables) = match std::mem::take(&mut *slot) {
-            Slot::Running(repl) => (*repl, false),
-            Slot::NotStarted => (self.start(language, deadline).await?, false),
-            Slot::Ended => {
-                *slot = Slot::Ended;
-                (self.start(language, deadline).await?, true)
+    ) -> BoxFuture<'a, Result<CodeOutput, RunnerError>> {
+        Box::pin(async move {
+            let request = self.encode_request(language, code)?;
+            let slot = match language {
+                Language::Node => &self.node,
+                Language::Python => &self.python,
+                Language::Bash => &self.bash,
+            };
+            let mut slot = slot.lock().await;
+            if self.end.is_cancelled() {
+                return Err(RunnerError::SessionEnded);
             }
-        };
-        // If this future is dropped in between, so is the process.
-        *slot = Slot::Ended;
-        let CallEnd { mut output, repl } = repl.run(request, deadline, time_limit, &self.end).await;
-        if let Some(repl) = repl {
-            *slot = Slot::Running(Box::new(repl));
-        }
-        if has_lost_variables {
-            let note = "gannet: this is a new process, variables of earlier calls are gone\n";
-            output.stderr.insert_str(0, note);
-        }
-        Ok(output)
+            let deadline = Instant::now() + time_limit;
+            let (repl, has_lost_variables) = match std::mem::take(&mut *slot) {
+                Slot::Running(repl) => (*repl, false),
+                Slot::NotStarted => (self.start(language, deadline).await?, false),
+                Slot::Ended => {
+                    *slot = Slot::Ended;
+                    (self.start(language, deadline).await?, true)
+                }
+            };
+            // If this future is dropped in between, so is the process.
+            *slot = Slot::Ended;
+            let CallEnd { mut output, repl } = repl.run(request, deadline, time_limit, &self.end).await;
+            if let Some(repl) = repl {
+                *slot = Slot::Running(Box::new(repl));
+            }
+            if has_lost_variables {
+                let note = "gannet: this is a new process, variables of earlier calls are gone\n";
+                output.stderr.insert_str(0, note);
+            }
+            Ok(output)
+        })
     }
 
     /// Ends all processes, calls that are running included, and returns when nothing is left of them.
-    pub async fn end(&self) {
-        self.end.cancel();
-        for slot in [&self.node, &self.python, &self.bash] {
-            if let Slot::Running(repl) = std::mem::replace(&mut *slot.lock().await, Slot::Ended) {
-                repl.end().await;
+    pub fn end(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.end.cancel();
+            for slot in [&self.node, &self.python, &self.bash] {
+                if let Slot::Running(repl) = std::mem::replace(&mut *slot.lock().await, Slot::Ended) {
+                    repl.end().await;
+                }
             }
-        }
+        })
     }
 
     fn encode_request(&self, language: Language, code: &str) -> Result<Vec<u8>, RunnerError> {

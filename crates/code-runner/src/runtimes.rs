@@ -7,6 +7,7 @@ pub(crate) use self::code_cache::NODE_HEAP_OPTION;
 use self::code_cache::CodeCache;
 use crate::error::RunnerError;
 use crate::language::Language;
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -60,9 +61,11 @@ pub struct Runtimes {
 
 impl Runtimes {
     /// Looks for all of them; takes a moment, because each is asked for its version.
-    pub async fn find(settings: &RuntimeSettings) -> Self {
-        let (node, python) = tokio::join!(find_node(settings), find_python(settings));
-        Self { node, python, bash: find_bash(), cache: Arc::default() }
+    pub fn find(settings: &RuntimeSettings) -> BoxFuture<'_, Self> {
+        Box::pin(async move {
+            let (node, python) = tokio::join!(find_node(settings), find_python(settings));
+            Self { node, python, bash: find_bash(), cache: Arc::default() }
+        })
     }
 
     /// Compiles ahead what Node processes begin with: it halves the time to their first call. Does so once.

@@ -4,39 +4,26 @@ use crate::error::ParseError;
 use crate::job::{MAX_FILE_BYTES, Mode, ParseJob, ParsedFile, Request};
 use documents::pdf::{PdfMode, PdfOptions, StopSignal, read_pdf};
 use documents::{
-    Block, Content, Document, FileHint, FileKind, PageStatus, ParseOptions, detect, parse, parse_picture,
-    read_pages_by_ocr,
+    Block, Content, Document, FileHint, FileKind, PageStatus, ParseOptions, PictureReader, detect,
+    limit_text, parse, parse_picture, read_pages_by_ocr,
 };
-use ocr::{ModelFiles, TextReader};
 use sandbox::{Handler, ReceivedJob};
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Time that is kept back from OCR, so that what was read until then can be laid out and answered: this much, or a
 /// fifth of what there is.
 const ANSWER_TIME: Duration = Duration::from_secs(1);
-/// OCR of one file uses one core: there are other files.
-const OCR_THREADS: usize = 1;
 
-/// Makes the handler of the role, in the process, before it gives up its rights.
-pub fn prepare(arguments: &[String]) -> Result<Handler, String> {
-    // The only argument is the folder of the OCR models. They are opened here, because nothing can be opened later,
-    // and loaded when the first picture comes: most files need none.
-    let reader = match arguments {
-        [] => None,
-        [folder, ..] => {
-            let files = ModelFiles::open(Path::new(folder))
-                .map_err(|error| format!("the OCR models in {folder} cannot be opened: {error}"))?;
-            Some(TextReader::new(files, OCR_THREADS))
-        }
-    };
-    Ok(Box::new(move |received| handle(received, reader.as_ref())))
+/// Makes the handler of the role, in the process, before it gives up its rights: with OCR where there is a
+/// reader of pictures, which must have opened whatever files it needs.
+pub fn prepare(reader: Option<Box<dyn PictureReader>>) -> Handler {
+    Box::new(move |received| handle(received, reader.as_deref()))
 }
 
 /// The answer is a `Result<ParsedFile, ParseError>` as JSON.
-fn handle(received: ReceivedJob, reader: Option<&TextReader>) -> Vec<u8> {
+fn handle(received: ReceivedJob, reader: Option<&dyn PictureReader>) -> Vec<u8> {
     let started = Instant::now();
     let result: Result<ParsedFile, ParseError> = serde_json::from_slice(&received.options)
         .map_err(|error| ParseError::Unavailable(format!("the job cannot be read ({error})")))
@@ -45,7 +32,10 @@ fn handle(received: ReceivedJob, reader: Option<&TextReader>) -> Vec<u8> {
             let ocr_time = time_limit.saturating_sub(ANSWER_TIME.min(time_limit / 5));
             let ocr_deadline = started.checked_add(ocr_time);
             let bytes = read_input(received.input)?;
-            FileReader { bytes: &bytes, job: &job, deadline, ocr_deadline, pictures: reader }.parse()
+            let mut file =
+                FileReader { bytes: &bytes, job: &job, deadline, ocr_deadline, pictures: reader }.parse()?;
+            limit_text(&mut file.document);
+            Ok(file)
         });
     serde_json::to_vec(&result).unwrap_or_default()
 }
@@ -69,8 +59,8 @@ struct FileReader<'a> {
     deadline: Option<Instant>,
     /// Earlier, so that the result of OCR is not lost.
     ocr_deadline: Option<Instant>,
-    /// What reads pictures, where there are models for it.
-    pictures: Option<&'a TextReader>,
+    /// What reads pictures, where there is OCR.
+    pictures: Option<&'a dyn PictureReader>,
 }
 
 impl FileReader<'_> {

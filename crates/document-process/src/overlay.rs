@@ -3,11 +3,10 @@
 
 use crate::error::ParseError;
 use crate::handler::read_input;
-use documents::pdf::{MarkedPage, PicturePages, StopSignal, draw_marks};
+use crate::ocr_program::OcrProgram;
+use documents::pdf::{MarkedPage, draw_marks};
 use documents::{FileHint, FileKind, detect};
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder as _};
-use ocr::{ImagePages, PageDrawer};
+use futures_util::future::BoxFuture;
 use sandbox::{Handler, Job, PoolOptions, ProcessPool, ReceivedJob};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -19,9 +18,6 @@ use uuid::Uuid;
 pub const ROLE: &str = "overlay";
 /// Blocks that are drawn at most: what fits into the options of a job.
 pub const MAX_MARKS: usize = 8000;
-
-/// The longer side of a picture: enough to read the page and its labels.
-const MAX_PNG_SIDE: usize = 1600;
 
 /// The first byte of an answer: what follows is a drawing, or an error as JSON.
 const DRAWING: u8 = b'd';
@@ -71,14 +67,40 @@ impl OverlayJob {
     }
 }
 
-/// Draws over a file: a regular one that is open for reading only, or [`sandbox::bytes_as_input`].
-pub async fn draw_overlay(
+/// Makes pages of pictures and pictures of pages, for overlays that need it.
+pub trait PictureConverter {
+    /// The pictures of an image file with these numbers (from 1) as the pages of a PDF, in this order.
+    fn pictures_to_pdf(&self, kind: FileKind, bytes: &[u8], numbers: &[u32]) -> Result<Vec<u8>, ParseError>;
+
+    /// One page of a PDF, numbered from 1, as PNG.
+    fn page_to_png(&self, pdf: &[u8], page: u32) -> Result<Vec<u8>, ParseError>;
+}
+
+/// Whether an overlay of such a file needs a [`PictureConverter`], which only [`OcrProgram`] has.
+pub fn needs_converter(kind: FileKind, format: OverlayFormat) -> bool {
+    kind.is_image() || format == OverlayFormat::Png
+}
+
+/// Draws over a file: a regular one that is open for reading only, or [`sandbox::bytes_as_input`]. It is
+/// drawn by `program`, if there is one, else by the program that is running.
+pub fn draw_overlay<'a>(
+    program: Option<OcrProgram>,
+    input: &'a File,
+    job: &'a OverlayJob,
+    time_limit: Duration,
+) -> BoxFuture<'a, Result<Vec<u8>, ParseError>> {
+    Box::pin(draw_in_process(program, input, job, time_limit))
+}
+
+async fn draw_in_process(
+    program: Option<OcrProgram>,
     input: &File,
     job: &OverlayJob,
     time_limit: Duration,
 ) -> Result<Vec<u8>, ParseError> {
     let options = serde_json::to_vec(job).map_err(|error| ParseError::Unavailable(error.to_string()))?;
-    let pool = PoolOptions { max_jobs: 1, warm_processes: 0, ..PoolOptions::new(ROLE) };
+    let executable = program.map(|program| program.executable).unwrap_or_default();
+    let pool = PoolOptions { executable, max_jobs: 1, warm_processes: 0, ..PoolOptions::new(ROLE) };
     let job = Job { owner: Uuid::nil(), options: &options, input: input.as_fd(), time_limit };
     let mut answer = ProcessPool::new(pool).run(job).await?;
     let unreadable = || ParseError::Crashed("the drawing is not complete".to_owned());
@@ -92,10 +114,10 @@ pub async fn draw_overlay(
     }
 }
 
-/// Makes the handler of the role.
-pub fn prepare() -> Handler {
-    Box::new(|received| {
-        let (first, mut rest) = match handle(received) {
+/// Makes the handler of the role. Without a converter it draws over PDFs only, and makes PDFs only.
+pub fn prepare(converter: Option<Box<dyn PictureConverter>>) -> Handler {
+    Box::new(move |received| {
+        let (first, mut rest) = match handle(received, converter.as_deref()) {
             Ok(drawing) => (DRAWING, drawing),
             Err(error) => (ERROR, serde_json::to_vec(&error).unwrap_or_default()),
         };
@@ -104,55 +126,35 @@ pub fn prepare() -> Handler {
     })
 }
 
-fn handle(received: ReceivedJob) -> Result<Vec<u8>, ParseError> {
+fn handle(received: ReceivedJob, converter: Option<&dyn PictureConverter>) -> Result<Vec<u8>, ParseError> {
     let mut job: OverlayJob = serde_json::from_slice(&received.options)
         .map_err(|error| ParseError::Unavailable(format!("the job cannot be read ({error})")))?;
     let bytes = read_input(received.input)?;
     let kind = detect(&bytes, FileHint::default())?;
+    let no_converter = || ParseError::Unavailable("pictures are drawn by gannet-ocr only".to_owned());
     let drawn = match kind {
         FileKind::Pdf => draw_marks(&bytes, job.password.as_deref(), &job.pages)?,
         kind if kind.is_image() => {
-            let pages = picture_pages(kind, &bytes, &mut job)?;
+            let numbers: Vec<u32> = job.pages.iter().map(|page| page.number).collect();
+            let converter = converter.ok_or_else(no_converter)?;
+            let pages = converter.pictures_to_pdf(kind, &bytes, &numbers)?;
+            number_anew(&mut job);
             draw_marks(&pages, None, &job.pages)?
         }
         kind => return Err(ParseError::Unsupported(format!("{} has no pages to draw on", kind.name()))),
     };
     match job.format {
         OverlayFormat::Pdf => Ok(drawn),
-        OverlayFormat::Png => draw_picture(&drawn, job.page),
+        OverlayFormat::Png => converter.ok_or_else(no_converter)?.page_to_png(&drawn, job.page),
     }
 }
 
-/// The pictures of an image file as pages of a PDF: those that are drawn on, which get new numbers.
-fn picture_pages(kind: FileKind, bytes: &[u8], job: &mut OverlayJob) -> Result<Vec<u8>, ParseError> {
-    let pictures = ImagePages::open(kind, bytes)?;
-    let mut pages = PicturePages::default();
+/// Only the pictures that are drawn on have become pages, which have numbers of their own.
+fn number_anew(job: &mut OverlayJob) {
     for (page, number) in job.pages.iter_mut().zip(1..) {
-        let picture = pictures.decode((page.number as usize).saturating_sub(1))?;
-        pages.add_page(picture.width(), picture.height(), picture.rgb())?;
         if page.number == job.page {
             job.page = number;
         }
         page.number = number;
     }
-    Ok(pages.finish()?)
-}
-
-/// One page of a PDF as PNG.
-fn draw_picture(pdf: &[u8], page: u32) -> Result<Vec<u8>, ParseError> {
-    let picture = PageDrawer::open(pdf, None)?.draw(page, &StopSignal::default())?;
-    let side = picture.width().max(picture.height());
-    let picture = picture.shrunk(side.div_ceil(MAX_PNG_SIDE));
-    let (width, height) = (u32::try_from(picture.width()), u32::try_from(picture.height()));
-    let mut png = Vec::new();
-    let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive);
-    encoder
-        .write_image(
-            picture.rgb(),
-            width.unwrap_or_default(),
-            height.unwrap_or_default(),
-            ExtendedColorType::Rgb8,
-        )
-        .map_err(|error| ParseError::Damaged(error.to_string()))?;
-    Ok(png)
 }

@@ -3,6 +3,8 @@
 use crate::ROLE;
 use crate::error::ParseError;
 use crate::job::{ParseJob, ParsedFile, Request};
+use crate::ocr_program::OcrProgram;
+use futures_util::future::BoxFuture;
 use sandbox::{Job, PoolOptions, ProcessPool, bytes_as_input};
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,11 +16,20 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+/// What pictures are read with.
+#[derive(Debug, Clone)]
+pub struct OcrSetup {
+    pub program: OcrProgram,
+    /// The folder of the models, as an absolute path: the process starts in another folder.
+    pub models: PathBuf,
+}
+
 /// What an operator decides about reading files.
 #[derive(Debug, Clone)]
 pub struct ParserOptions {
-    /// The folder of the OCR models; without it pictures are not read.
-    pub ocr_models: Option<PathBuf>,
+    /// Reads all files, pictures included. Without it the program that is running reads them, and pictures
+    /// are not read.
+    pub ocr: Option<OcrSetup>,
     /// Files that are read at the same time, for all teams together.
     pub max_jobs: usize,
     /// Processes that are kept ready.
@@ -29,7 +40,7 @@ impl Default for ParserOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         // One more than there are cores: a single team may use all of them, and there is still a place for others.
-        Self { ocr_models: None, max_jobs: cores + 1, warm_processes: cores.min(2) }
+        Self { ocr: None, max_jobs: cores + 1, warm_processes: cores.min(2) }
     }
 }
 
@@ -48,12 +59,15 @@ struct Shared {
 
 impl DocumentParser {
     pub fn new(options: ParserOptions) -> Self {
-        let ParserOptions { ocr_models, max_jobs, warm_processes } = options;
-        let has_ocr = ocr_models.is_some();
+        let ParserOptions { ocr, max_jobs, warm_processes } = options;
+        let has_ocr = ocr.is_some();
         let mut pool = PoolOptions::new(ROLE);
         pool.max_jobs = max_jobs.max(1);
         pool.warm_processes = warm_processes;
-        pool.arguments = ocr_models.into_iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        if let Some(OcrSetup { program, models }) = ocr {
+            pool.executable = program.executable;
+            pool.arguments = vec![models.to_string_lossy().into_owned()];
+        }
         let max_jobs_per_team = pool.max_jobs.saturating_sub(1).max(1);
         let pool = ProcessPool::new(pool);
         Self(Arc::new(Shared { pool, has_ocr, max_jobs_per_team, teams: Mutex::default() }))
@@ -61,33 +75,37 @@ impl DocumentParser {
 
     /// Reads a file: a regular one that is open for reading only, or [`sandbox::bytes_as_input`]. The time limit holds
     /// for everything: waiting for a free process, starting it, the work. When the future is dropped, the work ends.
-    pub async fn parse(
-        &self,
+    pub fn parse<'a>(
+        &'a self,
         owner: Uuid,
-        input: &File,
-        job: &ParseJob,
+        input: &'a File,
+        job: &'a ParseJob,
         time_limit: Duration,
-    ) -> Result<ParsedFile, ParseError> {
-        let deadline = Instant::now() + time_limit;
-        let places = self.0.places_of_team(owner);
-        let _place = take_place(&places, deadline).await?;
-        self.run(owner, input, job, deadline).await
+    ) -> BoxFuture<'a, Result<ParsedFile, ParseError>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + time_limit;
+            let places = self.0.places_of_team(owner);
+            let _place = take_place(&places, deadline).await?;
+            self.run(owner, input, job, deadline).await
+        })
     }
 
     /// The same for a file in memory, which is copied when it is the team's turn.
-    pub async fn parse_bytes(
-        &self,
+    pub fn parse_bytes<'a>(
+        &'a self,
         owner: Uuid,
         bytes: impl AsRef<[u8]> + Send + 'static,
-        job: &ParseJob,
+        job: &'a ParseJob,
         time_limit: Duration,
-    ) -> Result<ParsedFile, ParseError> {
-        let deadline = Instant::now() + time_limit;
-        let places = self.0.places_of_team(owner);
-        let _place = take_place(&places, deadline).await?;
-        let copying = tokio::task::spawn_blocking(move || bytes_as_input(bytes.as_ref()));
-        let input = copying.await.map_err(unavailable)?.map_err(unavailable)?;
-        self.run(owner, &input, job, deadline).await
+    ) -> BoxFuture<'a, Result<ParsedFile, ParseError>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + time_limit;
+            let places = self.0.places_of_team(owner);
+            let _place = take_place(&places, deadline).await?;
+            let copying = tokio::task::spawn_blocking(move || bytes_as_input(bytes.as_ref()));
+            let input = copying.await.map_err(unavailable)?.map_err(unavailable)?;
+            self.run(owner, &input, job, deadline).await
+        })
     }
 
     async fn run(

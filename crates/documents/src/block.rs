@@ -12,6 +12,9 @@ pub struct Document {
     pub total_pages: u32,
     /// What is missing from the result and why, one sentence each.
     pub warnings: Vec<String>,
+    /// Whether text was left out because there was too much of it.
+    #[serde(default)]
+    pub truncated: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::block::{Block, Cell, Content, Span, Table};
 use crate::flatten::blocks_to_spans;
+use crate::limit::cost_of;
 
 /// More columns than a table on a page can have; a file that says more is wrong or hostile.
 pub(crate) const MAX_COLUMNS: usize = 1024;
@@ -125,6 +126,12 @@ impl TableBuilder {
         }
     }
 
+    /// Cells of the last row, and what their content costs.
+    pub(crate) fn size_of_last_row(&self) -> (usize, usize) {
+        let row = self.rows.last().map_or(&[][..], Vec::as_slice);
+        (row.len(), row.iter().map(|cell| cost_of(&cell.blocks)).sum())
+    }
+
     /// One more row like the last one.
     pub(crate) fn repeat_last_row(&mut self) {
         let Some(row) = self.rows.last() else { return };
@@ -175,7 +182,7 @@ impl TableBuilder {
             }
             let cell = |cell: GridCell| {
                 let end = (cell.column + cell.column_span).min(MAX_COLUMNS + 1);
-                let bottom = (index + cell.row_span).min(height);
+                let bottom = index.saturating_add(cell.row_span).min(height);
                 Cell {
                     text: blocks_to_spans(cell.blocks),
                     column: kept[cell.column],
@@ -249,5 +256,18 @@ mod tests {
         let table = table.finish();
         assert!(table.width() <= MAX_COLUMNS);
         assert_eq!(table.rows[0][0].row_span, 1);
+    }
+
+    #[test]
+    fn a_huge_span_ends_with_the_table() {
+        let mut table = TableBuilder::default();
+        for (name, rows) in [("a", 1), ("b", usize::MAX), ("", 1)] {
+            table.start_row();
+            if !name.is_empty() {
+                table.push(text(name), 1, rows);
+            }
+            table.push(text("x"), 1, 1);
+        }
+        assert_eq!(table.finish().rows[1][0].row_span, 2);
     }
 }

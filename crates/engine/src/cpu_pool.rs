@@ -11,6 +11,7 @@ mod threads;
 
 use crate::Error;
 use crate::error::READING;
+use access::CallerError;
 use budget::WorkBudget;
 use fair_queue::{CpuClock, FairQueue, Full};
 use net::Deadline;
@@ -169,7 +170,7 @@ impl Default for CpuPool {
 }
 
 fn full() -> Error {
-    Error::QueueFull { max: fair_queue::MAX_WAITING as u64, retry_after: RETRY_AFTER_SECONDS }
+    CallerError::QueueFull { max: fair_queue::MAX_WAITING as u64, retry_after: RETRY_AFTER_SECONDS }.into()
 }
 
 /// CPU time of this thread.

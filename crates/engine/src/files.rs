@@ -1,13 +1,15 @@
 //! Files that answers point to (screenshots, PDFs): kept as objects, and handed out to whoever has an address
 //! that this server signed. The address is the permission, and it expires.
 
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
 use store::ServerSecrets;
 use store::objects::Objects;
+use stored_data::time;
 use uuid::Uuid;
 use wire::Kind;
 
@@ -48,7 +50,7 @@ impl Files {
     pub fn address(&self, name: &str, base_url: &str) -> String {
         let expires =
             (time::now() / 1000).saturating_add(i64::try_from(FILE_RETENTION.as_secs()).unwrap_or(i64::MAX));
-        let signature = crate::hex(&self.signature(name, expires).finalize().into_bytes());
+        let signature = stored_data::hex(&self.signature(name, expires).finalize().into_bytes());
         format!("{base_url}/v2/files/{name}?expires={expires}&signature={signature}")
     }
 
@@ -75,19 +77,26 @@ impl Files {
     }
 
     /// The file of a signed address; not found when anything about it is off.
-    pub async fn find(&self, name: &str, expires: i64, signature: &str) -> Result<File, Error> {
-        let not_found = || Error::from(Kind::NotFound);
-        let signature = from_hex(signature).ok_or_else(not_found)?;
-        self.signature(name, expires).verify_slice(&signature).map_err(|_| not_found())?;
-        if expires < time::now() / 1000 {
-            return Err(not_found());
-        }
-        let (_, mime) = KINDS
-            .into_iter()
-            .find(|(ending, _)| name.rsplit('.').next() == Some(ending))
-            .ok_or_else(not_found)?;
-        let bytes = self.objects.get(&key(name)).await.map_err(from_store)?.ok_or_else(not_found)?;
-        Ok(File { bytes, mime })
+    pub fn find<'a>(
+        &'a self,
+        name: &'a str,
+        expires: i64,
+        signature: &'a str,
+    ) -> BoxFuture<'a, Result<File, Error>> {
+        Box::pin(async move {
+            let not_found = || Error::from(Kind::NotFound);
+            let signature = from_hex(signature).ok_or_else(not_found)?;
+            self.signature(name, expires).verify_slice(&signature).map_err(|_| not_found())?;
+            if expires < time::now() / 1000 {
+                return Err(not_found());
+            }
+            let (_, mime) = KINDS
+                .into_iter()
+                .find(|(ending, _)| name.rsplit('.').next() == Some(ending))
+                .ok_or_else(not_found)?;
+            let bytes = self.objects.get(&key(name)).await.map_err(from_store)?.ok_or_else(not_found)?;
+            Ok(File { bytes, mime })
+        })
     }
 
     fn signature(&self, name: &str, expires: i64) -> Hmac<Sha256> {

@@ -1,8 +1,9 @@
 //! The janitor: ends what is overdue, deletes what has expired, and keeps what is stored under its ceilings.
 //! Every process runs one; each round does bounded work, and several processes may do it at once.
 
-use crate::callers::Callers;
 use crate::teams::ACTIVITY_RETENTION;
+use access::Callers;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 use store::ceilings::{Counted, SmallRows};
@@ -60,35 +61,37 @@ pub struct JanitorOptions {
 }
 
 /// Runs until told to stop. Errors are logged and the next round tries again.
-pub async fn run(
+pub fn run(
     store: Arc<dyn Store>,
     objects: Arc<Objects>,
     callers: Arc<Callers>,
     options: JanitorOptions,
     stop: CancellationToken,
-) {
-    let mut next_purge = tokio::time::Instant::now();
-    while stop.run_until_cancelled(tokio::time::sleep(options.sweep_every)).await.is_some() {
-        if options.take_back_leases {
-            log_error("pages of lost workers", crate::crawl::take_back_pages(store.as_ref()).await);
-            log_error("agent runs", crate::agent::sweep_runs(store.as_ref()).await);
-            log_error("checks of monitors", store.sweep_checks().await);
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let mut next_purge = tokio::time::Instant::now();
+        while stop.run_until_cancelled(tokio::time::sleep(options.sweep_every)).await.is_some() {
+            if options.take_back_leases {
+                log_error("pages of lost workers", crate::crawl::take_back_pages(store.as_ref()).await);
+                log_error("agent runs", crate::agent::sweep_runs(store.as_ref()).await);
+                log_error("checks of monitors", store.sweep_checks().await);
+            }
+            log_error("lost browser sessions", crate::interact::end_lost_sessions(store.as_ref()).await);
+            log_error("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
+            let (each, together) = (options.single_crawl_ceiling, options.crawl_ceiling);
+            log_error("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
+            log_error("crawls", shrink_crawls(store.as_ref(), options.crawl_ceiling).await);
+            if let Err(error) = callers.flush_used().await {
+                tracing::warn!(%error, "could not note when keys were used");
+            }
+            // Often, because a busy cache grows by more than its ceiling allows within minutes.
+            log_error("cache", sweep_cache(store.as_ref(), options.cache_ceiling).await);
+            if tokio::time::Instant::now() >= next_purge {
+                purge(store.as_ref(), &objects, &options).await;
+                next_purge = tokio::time::Instant::now() + options.purge_every;
+            }
         }
-        log_error("lost browser sessions", crate::interact::end_lost_sessions(store.as_ref()).await);
-        log_error("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
-        let (each, together) = (options.single_crawl_ceiling, options.crawl_ceiling);
-        log_error("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
-        log_error("crawls", shrink_crawls(store.as_ref(), options.crawl_ceiling).await);
-        if let Err(error) = callers.flush_used().await {
-            tracing::warn!(%error, "could not note when keys were used");
-        }
-        // Often, because a busy cache grows by more than its ceiling allows within minutes.
-        log_error("cache", sweep_cache(store.as_ref(), options.cache_ceiling).await);
-        if tokio::time::Instant::now() >= next_purge {
-            purge(store.as_ref(), &objects, &options).await;
-            next_purge = tokio::time::Instant::now() + options.purge_every;
-        }
-    }
+    })
 }
 
 async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {

@@ -125,7 +125,7 @@ impl Research {
         notes.extend(answer.notes);
         notes.push(format!(
             "index of {}",
-            crate::time::iso(built(&index)).split('T').next().unwrap_or_default()
+            stored_data::time::iso(built(&index)).split('T').next().unwrap_or_default()
         ));
         let results = answer
             .results

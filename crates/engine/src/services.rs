@@ -3,10 +3,10 @@
 
 use crate::cpu_pool::CpuPool;
 use crate::files::Files;
-use crate::limits::Limiter;
 use crate::models::Models;
 use crate::page_memory::PageMemory;
 use crate::records::RecordWriter;
+use access::Limiter;
 use browser::Browsers;
 use document_process::DocumentParser;
 use net::{EgressAllow, Fetcher, Purpose};

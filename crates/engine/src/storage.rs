@@ -5,8 +5,9 @@
 //! are refused with 503 and workers claim nothing new; what runs may end, everything stored can be read, and
 //! work goes on when there is room again.
 
-use crate::plans::RateGroup;
 use crate::{Error, from_store};
+use access::RateGroup;
+use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,36 +112,41 @@ impl Storage {
     }
 
     /// Keeps looking until told to stop; one task of this runs per process.
-    pub async fn watch(self: Arc<Self>, stop: CancellationToken) {
-        let mut released: Option<Instant> = None;
-        loop {
-            let is_short = self.check().await;
-            if is_short && released.is_none_or(|at| at.elapsed() >= RELEASE_EVERY) {
-                released = Some(Instant::now());
-                if let Err(error) = self.store.release_space().await {
-                    tracing::debug!(%error, "the database could not give space back");
+    pub fn watch(self: Arc<Self>, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let mut released: Option<Instant> = None;
+            loop {
+                let is_short = self.check().await;
+                if is_short && released.is_none_or(|at| at.elapsed() >= RELEASE_EVERY) {
+                    released = Some(Instant::now());
+                    if let Err(error) = self.store.release_space().await {
+                        tracing::debug!(%error, "the database could not give space back");
+                    }
+                }
+                if stop.run_until_cancelled(tokio::time::sleep(CHECK_EVERY)).await.is_none() {
+                    return;
                 }
             }
-            if stop.run_until_cancelled(tokio::time::sleep(CHECK_EVERY)).await.is_none() {
-                return;
-            }
-        }
+        })
     }
 
     /// Looks once; whether a disk is full.
-    pub async fn check(&self) -> bool {
-        let over = |stored: store::StoreResult<u64>, ceiling: u64| stored.is_ok_and(|bytes| bytes > ceiling);
-        let found = Shortage {
-            disk: self.full_disk().await,
-            crawls: over(self.store.counted_bytes(Counted::Crawls).await, self.limits.crawl_ceiling),
-            runs: over(self.store.counted_bytes(Counted::Runs).await, self.limits.run_ceiling),
-        };
-        let is_short = found.disk.is_some();
-        let before = std::mem::replace(&mut *self.shortage.write(), found.clone());
-        if before != found {
-            report(&before, &found);
-        }
-        is_short
+    pub fn check(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            let over =
+                |stored: store::StoreResult<u64>, ceiling: u64| stored.is_ok_and(|bytes| bytes > ceiling);
+            let found = Shortage {
+                disk: self.full_disk().await,
+                crawls: over(self.store.counted_bytes(Counted::Crawls).await, self.limits.crawl_ceiling),
+                runs: over(self.store.counted_bytes(Counted::Runs).await, self.limits.run_ceiling),
+            };
+            let is_short = found.disk.is_some();
+            let before = std::mem::replace(&mut *self.shortage.write(), found.clone());
+            if before != found {
+                report(&before, &found);
+            }
+            is_short
+        })
     }
 
     async fn full_disk(&self) -> Option<String> {

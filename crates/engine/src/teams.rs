@@ -1,10 +1,10 @@
 //! What a team sees and changes of its own: credits used, jobs that wait, activity, API keys, and what its
 //! webhooks are signed with and could not deliver.
 
-use crate::callers::Caller;
-use crate::keys::{self, Secret};
-use crate::webhooks::signing_secrets;
 use crate::{Error, from_store};
+use access::Caller;
+use access::keys::{self, Secret};
+use outbox::webhooks::signing_secrets;
 use std::sync::Arc;
 use std::time::Duration;
 use store::activity::{ActivityEntry, ActivityFilter, Viewer};
@@ -103,7 +103,7 @@ impl Teams {
 
     /// What webhooks are signed with, newest first; never empty.
     pub async fn webhook_secrets(&self, caller: &Caller) -> Result<Vec<WebhookSecret>, Error> {
-        signing_secrets::team_secrets(self.0.as_ref(), caller.team).await
+        Ok(signing_secrets::team_secrets(self.0.as_ref(), caller.team).await?)
     }
 
     /// Makes a new secret; the one before goes on to sign for `phase_out`.
@@ -112,7 +112,7 @@ impl Teams {
         caller: &Caller,
         phase_out: Duration,
     ) -> Result<Vec<WebhookSecret>, Error> {
-        signing_secrets::rotate(self.0.as_ref(), caller.team, phase_out).await
+        Ok(signing_secrets::rotate(self.0.as_ref(), caller.team, phase_out).await?)
     }
 
     /// Deliveries that were given up, newest first, older than `before`.

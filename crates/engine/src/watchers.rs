@@ -2,6 +2,7 @@
 //! is a limit to how many do.
 
 use crate::Error;
+use access::CallerError;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ impl WatcherLimits {
         let of_team = taken.entry(team).or_default();
         if *of_team >= MAX_WATCHERS_PER_TEAM {
             let max = u32::try_from(MAX_WATCHERS_PER_TEAM).unwrap_or(u32::MAX);
-            return Err(Error::ConcurrencyLimited { max });
+            return Err(CallerError::ConcurrencyLimited { max }.into());
         }
         *of_team += 1;
         Ok(WatcherPermit { limits: self.clone(), team })

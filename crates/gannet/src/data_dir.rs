@@ -1,7 +1,7 @@
 //! The data directory and what is in it: opened the same way by every command.
 
 pub use crate::database::{IfMissing, lock_database, open_for_command, open_store, sqlite_file};
-use crate::ocr_models::find_ocr_models;
+use crate::ocr::find_ocr;
 use crate::settings::{BrowserChoice, ObjectStorage, Settings, WebBotAuth};
 use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
@@ -139,17 +139,15 @@ pub fn open_browsers(settings: &Settings, fetcher: &Fetcher) -> Option<Browsers>
     Some(Browsers::new(fetcher.clone(), chosen))
 }
 
-/// Reads files in sandboxed processes, none of which is started before it is needed; with OCR, if its models are
-/// installed.
+/// Reads files in sandboxed processes, none of which is started before it is needed; with OCR, if its program
+/// and its models are installed.
 pub fn open_documents(settings: &Settings) -> DocumentParser {
-    let ocr_models = find_ocr_models(settings);
-    DocumentParser::new(ParserOptions { ocr_models, ..ParserOptions::default() })
+    DocumentParser::new(ParserOptions { ocr: find_ocr(settings), ..ParserOptions::default() })
 }
 
 /// The same for a command that reads so many files: for a single one no process is kept for the next.
 pub fn open_documents_for_command(settings: &Settings, files: usize) -> DocumentParser {
-    let ocr_models = find_ocr_models(settings);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let warm_processes = if files > 1 { cores } else { 0 };
-    DocumentParser::new(ParserOptions { ocr_models, warm_processes, ..ParserOptions::default() })
+    DocumentParser::new(ParserOptions { ocr: find_ocr(settings), warm_processes, ..ParserOptions::default() })
 }

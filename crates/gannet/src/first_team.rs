@@ -1,8 +1,8 @@
 //! The first team and its key: created at the first start, and left in a file of the data directory.
 
 use crate::settings::Settings;
+use access::keys::{Secret, new_key};
 use anyhow::{Context, Result};
-use engine::keys::{Secret, new_key};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use store::KeyStore;
@@ -61,7 +61,7 @@ pub async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) ->
         Some(_) => {}
         None => {
             let team = store.teams().await?.into_iter().next().context("there is no team")?;
-            let created = engine::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await;
+            let created = access::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await;
             // Another server that started at the same time may have created it.
             if let Err(error) = created
                 && store.key_by_hash(&chosen.hash()).await?.is_none()
@@ -73,8 +73,8 @@ pub async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) ->
     Ok(())
 }
 
-/// Creates the file readable by its owner only.
-fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
+/// Writes the file, readable by its owner only.
+pub fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

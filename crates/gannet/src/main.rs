@@ -9,7 +9,7 @@ mod data_dir;
 mod database;
 mod exit_code;
 mod first_team;
-mod ocr_models;
+mod ocr;
 mod opening;
 mod private_files;
 mod secret_keys;
@@ -183,11 +183,11 @@ fn keep_memory_small() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// What a sandboxed process of this binary works on.
-fn prepare_role(role: &str, arguments: &[String]) -> Result<sandbox::Handler, String> {
+/// What a sandboxed process of this binary works on. With pictures `gannet-ocr` does it.
+fn prepare_role(role: &str, _: &[String]) -> Result<sandbox::Handler, String> {
     match role {
-        document_process::ROLE => document_process::prepare(arguments),
-        document_process::overlay::ROLE => Ok(document_process::overlay::prepare()),
+        document_process::ROLE => Ok(document_process::prepare(None)),
+        document_process::overlay::ROLE => Ok(document_process::overlay::prepare(None)),
         _ => Err(format!("there is no role {role}")),
     }
 }

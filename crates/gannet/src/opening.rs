@@ -2,21 +2,22 @@
 
 use crate::data_dir;
 use crate::settings::{CodeSettings, DashboardFiles, Settings};
+use access::authorization::Authorizations;
+use access::keyless::Keyless;
+use access::registration::{RegistrationSettings, Registrations};
+use access::{Callers, Limiter};
 use anyhow::{Context, Result};
-use engine::authorization::Authorizations;
+use engine::Services;
 use engine::cpu_pool::CpuPool;
 use engine::files::Files;
 use engine::interact::{Recordings, SessionCode, SessionCodeSettings, Sessions};
-use engine::keyless::Keyless;
 use engine::models::Models;
 use engine::page_memory::PageMemory;
 use engine::parse::{FileParser, IncomingFiles};
 use engine::records::RecordWriter;
-use engine::registration::{RegistrationSettings, Registrations};
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::feed::LocalIndex;
-use engine::{Callers, Limiter, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::Store;

@@ -13,8 +13,17 @@ const GROUP_AND_OTHERS: u32 = 0o077;
 /// The sticky bit of shared folders such as /tmp.
 const STICKY: u32 = 0o1000;
 /// Names of folders in the data directory, and prefixes of file names.
-const OWN_NAMES: [&str; 8] =
-    ["gannet.db", "first-key", "secret-key", "search-index", "objects", "research", "models", "incoming"];
+const OWN_NAMES: [&str; 9] = [
+    "gannet.db",
+    "first-key",
+    "sign-in-link",
+    "secret-key",
+    "search-index",
+    "objects",
+    "research",
+    "models",
+    "incoming",
+];
 
 /// From here on every file and folder that this process creates is private. This covers libraries that know
 /// nothing of secrets, such as the index and the object storage.

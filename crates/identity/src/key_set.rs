@@ -135,7 +135,7 @@ async fn fetch(fetcher: &Fetcher, url: &str) -> Result<(Vec<VerificationKey>, Du
         .follow_redirects(false)
         .limits(limits);
     let deadline = Deadline::after(FETCH_TIMEOUT);
-    let response = match deadline.run(Box::pin(fetcher.fetch(request, deadline))).await {
+    let response = match deadline.run(fetcher.fetch(request, deadline)).await {
         Ok(fetched) => fetched.map_err(|error| unavailable(&error))?,
         Err(_) => return Err(unavailable(&"no response in time")),
     };

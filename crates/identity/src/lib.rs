@@ -13,6 +13,7 @@ pub use refusal::Refusal;
 pub use trust::{Audience, Client, TrustedIssuer};
 
 use claims::{AssertionClaims, LogoutClaims};
+use futures_util::future::BoxFuture;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, TokenData, Validation};
 use key_set::KeySet;
 use net::Fetcher;
@@ -64,21 +65,30 @@ impl Verifier {
     }
 
     /// Who the assertion says the caller acts for. `now` is in seconds since the Unix epoch.
-    pub async fn verify(&self, token: &str, expected: &Expected<'_>, now: i64) -> Result<Identity, Refusal> {
-        let (issuer, data) = self.decode::<AssertionClaims>(token, ASSERTION_TYPE).await?;
-        data.claims.check(&issuer.trusted, expected, now)
+    pub fn verify<'a>(
+        &'a self,
+        token: &'a str,
+        expected: &'a Expected<'a>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<Identity, Refusal>> {
+        Box::pin(async move {
+            let (issuer, data) = self.decode::<AssertionClaims>(token, ASSERTION_TYPE).await?;
+            data.claims.check(&issuer.trusted, expected, now)
+        })
     }
 
     /// Which user the issuer has logged out: the issuer's name and the subject.
-    pub async fn verify_logout(
-        &self,
-        token: &str,
-        expected: &Expected<'_>,
+    pub fn verify_logout<'a>(
+        &'a self,
+        token: &'a str,
+        expected: &'a Expected<'a>,
         now: i64,
-    ) -> Result<(String, String), Refusal> {
-        let (issuer, data) = self.decode::<LogoutClaims>(token, LOGOUT_TYPE).await?;
-        let subject = data.claims.check(&issuer.trusted, expected, now)?;
-        Ok((issuer.trusted.issuer.clone(), subject))
+    ) -> BoxFuture<'a, Result<(String, String), Refusal>> {
+        Box::pin(async move {
+            let (issuer, data) = self.decode::<LogoutClaims>(token, LOGOUT_TYPE).await?;
+            let subject = data.claims.check(&issuer.trusted, expected, now)?;
+            Ok((issuer.trusted.issuer.clone(), subject))
+        })
     }
 
     /// The content of a token whose signature one of the trusted issuers has made.

@@ -119,6 +119,11 @@ impl TrustedIssuer {
         self.clients.as_ref().is_none_or(|clients| clients.iter().any(|client| client.id == id))
     }
 
+    /// Whether a client has a secret, which it must show.
+    pub fn needs_secret_of(&self, id: &str) -> bool {
+        self.clients.iter().flatten().any(|client| client.id == id && client.is_confidential())
+    }
+
     /// Whether a client has authenticated itself: with its secret, where it has one.
     pub fn authenticates(&self, id: &str, secret: Option<&str>) -> bool {
         let Some(clients) = &self.clients else { return true };

@@ -3,6 +3,7 @@
 
 use crate::client::{CdpClient, CdpError};
 use crate::session::Session;
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -18,21 +19,27 @@ struct PageAttached {
 }
 
 /// Sends these commands to every page, open or opened later, until the session ends. Returns when the first page has them.
-pub async fn emulate(session: &Session, commands: Vec<(&'static str, Value)>) -> Result<(), CdpError> {
-    let client = session.client().await.map_err(|_| CdpError::Over)?;
-    let (ready, mut is_ready) = watch::channel(false);
-    tokio::spawn(follow(client.clone(), commands, ready));
-    // A page waits at its start until everybody who attached to it lets it run.
-    let wanted = json!({
-        "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": [{ "type": "page" }],
-    });
-    client.send(None, "Target.setAutoAttach", &wanted).await?;
-    let first = is_ready.wait_for(|ready| *ready);
-    match tokio::time::timeout(FIRST_PAGE_TIMEOUT, first).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(_)) => Err(CdpError::Over),
-        Err(_) => Err(CdpError::Timeout),
-    }
+pub fn emulate<'a>(
+    session: &'a Session,
+    commands: Vec<(&'static str, Value)>,
+) -> BoxFuture<'a, Result<(), CdpError>> {
+    Box::pin(async move {
+        let client = session.client().await.map_err(|_| CdpError::Over)?;
+        let (ready, mut is_ready) = watch::channel(false);
+        tokio::spawn(follow(client.clone(), commands, ready));
+        // A page waits at its start until everybody who attached to it lets it run.
+        let wanted = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+            "filter": [{ "type": "page" }],
+        });
+        client.send(None, "Target.setAutoAttach", &wanted).await?;
+        let first = is_ready.wait_for(|ready| *ready);
+        match tokio::time::timeout(FIRST_PAGE_TIMEOUT, first).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) => Err(CdpError::Over),
+            Err(_) => Err(CdpError::Timeout),
+        }
+    })
 }
 
 async fn follow(client: CdpClient, commands: Vec<(&'static str, Value)>, ready: watch::Sender<bool>) {

@@ -5,6 +5,7 @@ use crate::screencast;
 use crate::session::Session;
 use crate::targets::PageInfo;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -60,20 +61,22 @@ struct Recorder {
 }
 
 /// Records a session until it ends or the receiver is dropped.
-pub async fn record(session: &Session) -> Result<mpsc::Receiver<RecordedFrame>, CdpError> {
-    let client = session.client().await.map_err(|_| CdpError::Over)?;
-    let (frames, recorded) = mpsc::channel(MAX_QUEUED_FRAMES);
-    let recorder = Recorder {
-        events: client.events(),
-        client,
-        pages: session.watch_pages(),
-        recorded: HashMap::new(),
-        known: HashMap::new(),
-        frames,
-        started: Instant::now(),
-    };
-    tokio::spawn(recorder.run());
-    Ok(recorded)
+pub fn record(session: &Session) -> BoxFuture<'_, Result<mpsc::Receiver<RecordedFrame>, CdpError>> {
+    Box::pin(async move {
+        let client = session.client().await.map_err(|_| CdpError::Over)?;
+        let (frames, recorded) = mpsc::channel(MAX_QUEUED_FRAMES);
+        let recorder = Recorder {
+            events: client.events(),
+            client,
+            pages: session.watch_pages(),
+            recorded: HashMap::new(),
+            known: HashMap::new(),
+            frames,
+            started: Instant::now(),
+        };
+        tokio::spawn(recorder.run());
+        Ok(recorded)
+    })
 }
 
 impl Recorder {

@@ -6,6 +6,7 @@ use crate::storage;
 use crate::targets::{PageInfo, Pages};
 use browser::ads::Ads;
 use browser::{SessionBrowser, StorageState};
+use futures_util::future::BoxFuture;
 use net::proxy::{FailureReply, LeaseRules};
 use net::{Deadline, Purpose, UrlRule, Via};
 use std::fs::File;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// How often the memory of a browser is measured.
-const MEMORY_INTERVAL: Duration = Duration::from_secs(5);
+/// How often the memory and the folder of a browser are measured.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What a session may do.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub struct SessionRules {
     pub max_bytes: u64,
     /// Memory of all processes of the browser; beyond it the session ends.
     pub max_memory: u64,
+    /// What its pages and clients may have stored; beyond it the session ends.
+    pub max_disk: u64,
     /// Open pages; the newest beyond them is closed.
     pub max_pages: usize,
     /// Clients of the protocol at once.
@@ -47,6 +50,8 @@ pub enum EndReason {
     BrowserDied,
     /// The browser used more memory than it may.
     OutOfMemory,
+    /// More was stored than may be.
+    OutOfDisk,
 }
 
 /// A running session. Dropping it ends its browser.
@@ -57,6 +62,7 @@ pub struct Session {
     control: CdpClient,
     pages: Arc<Pages>,
     max_memory: u64,
+    max_disk: u64,
 }
 
 /// Why a session did not start.
@@ -70,36 +76,39 @@ pub enum StartError {
 
 impl Session {
     /// Starts a session with the state of a profile, if there is one.
-    pub async fn start(
+    pub fn start(
         browser: SessionBrowser,
         rules: SessionRules,
         state: Option<&StorageState>,
-    ) -> Result<Self, StartError> {
-        let browser = Arc::new(browser);
-        let bridge = Bridge::start(&browser, browser.files().to_owned(), rules.max_clients);
-        let control = CdpClient::new(bridge.connect().await?);
-        let pages = Pages::follow(control.clone(), rules.max_pages).await?;
-        // From here on dropping it ends the browser, which our own client would otherwise keep.
-        let session = Self { browser, bridge, control, pages, max_memory: rules.max_memory };
-        if let Some(state) = state {
-            // Before there is a network: pages are answered by us.
-            storage::load(&session.control, state).await?;
-        }
-        session.browser.allow_network(LeaseRules {
-            purpose: Purpose::Scrape,
-            via: rules.via,
-            deadline: rules.deadline,
-            max_bytes: rules.max_bytes,
-            page_host: String::new(),
-            allowed_hosts: host_rule(rules.allowed_hosts, rules.block_ads),
-            failure_reply: FailureReply::Disconnect,
-        });
-        Ok(session)
+    ) -> BoxFuture<'_, Result<Self, StartError>> {
+        Box::pin(async move {
+            let browser = Arc::new(browser);
+            let bridge = Bridge::start(&browser, browser.files().to_owned(), rules.max_clients);
+            let control = CdpClient::new(bridge.connect().await?);
+            let pages = Pages::follow(control.clone(), rules.max_pages).await?;
+            // From here on dropping it ends the browser, which our own client would otherwise keep.
+            let SessionRules { max_memory, max_disk, .. } = rules;
+            let session = Self { browser, bridge, control, pages, max_memory, max_disk };
+            if let Some(state) = state {
+                // Before there is a network: pages are answered by us.
+                storage::load(&session.control, state).await?;
+            }
+            session.browser.allow_network(LeaseRules {
+                purpose: Purpose::Scrape,
+                via: rules.via,
+                deadline: rules.deadline,
+                max_bytes: rules.max_bytes,
+                page_host: String::new(),
+                allowed_hosts: host_rule(rules.allowed_hosts, rules.block_ads),
+                failure_reply: FailureReply::Disconnect,
+            });
+            Ok(session)
+        })
     }
 
     /// Connects a client of the protocol.
-    pub async fn connect(&self) -> Result<CdpPort, ConnectError> {
-        self.bridge.connect().await
+    pub fn connect(&self) -> BoxFuture<'_, Result<CdpPort, ConnectError>> {
+        self.bridge.connect()
     }
 
     /// Connects a client for our own code.
@@ -136,33 +145,44 @@ impl Session {
     }
 
     /// Returns when the session ends without being told to.
-    pub async fn until_over(&self) -> EndReason {
-        let out_of_memory = async {
-            loop {
-                tokio::time::sleep(MEMORY_INTERVAL).await;
-                let browser = Arc::clone(&self.browser);
-                let used = tokio::task::spawn_blocking(move || browser.private_bytes()).await.unwrap_or(0);
-                if used > self.max_memory {
-                    return;
+    pub fn until_over(&self) -> BoxFuture<'_, EndReason> {
+        Box::pin(async move {
+            let out_of_room = async {
+                loop {
+                    tokio::time::sleep(MEASURE_INTERVAL).await;
+                    let browser = Arc::clone(&self.browser);
+                    let measure = move || (browser.private_bytes(), browser.stored_bytes());
+                    let (memory, disk) = tokio::task::spawn_blocking(measure).await.unwrap_or_default();
+                    if memory > self.max_memory {
+                        return EndReason::OutOfMemory;
+                    }
+                    if disk > self.max_disk {
+                        return EndReason::OutOfDisk;
+                    }
                 }
+            };
+            tokio::select! {
+                () = self.browser.until_over() => EndReason::BrowserDied,
+                () = self.bridge.until_close_requested() => EndReason::ClosedByClient,
+                reason = out_of_room => reason,
             }
-        };
-        tokio::select! {
-            () = self.browser.until_over() => EndReason::BrowserDied,
-            () = self.bridge.until_close_requested() => EndReason::ClosedByClient,
-            () = out_of_memory => EndReason::OutOfMemory,
-        }
+        })
     }
 
     /// Cookies and local storage at the end, on top of what the session started with. Clients are disconnected before.
-    pub async fn collect_state(&self, start: Option<&StorageState>) -> Result<StorageState, CdpError> {
-        self.bridge.disconnect_others(self.control.sender());
-        storage::collect(&self.control, start, &self.pages.origins()).await
+    pub fn collect_state<'a>(
+        &'a self,
+        start: Option<&'a StorageState>,
+    ) -> BoxFuture<'a, Result<StorageState, CdpError>> {
+        Box::pin(async move {
+            self.bridge.disconnect_others(self.control.sender());
+            storage::collect(&self.control, start, &self.pages.origins()).await
+        })
     }
 
     /// Ends the browser and returns when nothing of it is left.
-    pub async fn end(&self) {
-        self.browser.end().await;
+    pub fn end(&self) -> BoxFuture<'_, ()> {
+        self.browser.end()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Browsers for sessions, one of them started ahead, so that a new session does not wait for its start.
 
 use browser::{Browsers, SessionBrowser, VisitError};
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,16 +30,18 @@ impl SessionBrowsers {
     }
 
     /// A browser for a new session.
-    pub async fn take(&self) -> Result<SessionBrowser, VisitError> {
-        let warm = self.warm.lock().take().filter(|warm| !warm.browser.is_over());
-        let browser = match warm {
-            Some(warm) => warm.browser,
-            None => self.browsers.start_for_session().await?,
-        };
-        if self.keep_warm {
-            tokio::spawn(self.clone().start_ahead());
-        }
-        Ok(browser)
+    pub fn take(&self) -> BoxFuture<'_, Result<SessionBrowser, VisitError>> {
+        Box::pin(async move {
+            let warm = self.warm.lock().take().filter(|warm| !warm.browser.is_over());
+            let browser = match warm {
+                Some(warm) => warm.browser,
+                None => self.browsers.start_for_session().await?,
+            };
+            if self.keep_warm {
+                tokio::spawn(self.clone().start_ahead());
+            }
+            Ok(browser)
+        })
     }
 
     async fn start_ahead(self) {
@@ -63,11 +66,13 @@ impl SessionBrowsers {
     }
 
     /// Ends the browser that waits.
-    pub async fn shut_down(&self) {
-        let warm = self.warm.lock().take();
-        if let Some(warm) = warm {
-            warm.browser.end().await;
-        }
+    pub fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let warm = self.warm.lock().take();
+            if let Some(warm) = warm {
+                warm.browser.end().await;
+            }
+        })
     }
 }
 

@@ -18,4 +18,4 @@ mod transport;
 pub use api::{Api, ApiRequest, ApiResponse, Sent, Unreachable};
 pub use handler::{Handler, HandlerOptions};
 pub use selection::{Selection, UnknownTool};
-pub use transport::{HttpOptions, HttpService, serve_stdio};
+pub use transport::{HttpOptions, HttpService, RequestBody, serve_stdio};

@@ -2,8 +2,9 @@
 
 use crate::handler::Handler;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use http_body_util::combinators::BoxBody;
+use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
@@ -12,6 +13,9 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// The body of a request over HTTP.
+pub type RequestBody = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// What the HTTP transport accepts.
 #[derive(Debug, Clone)]
@@ -51,22 +55,26 @@ impl HttpService {
         Self(StreamableHttpService::new(factory, Arc::new(NeverSessionManager::default()), config))
     }
 
-    pub async fn handle<B>(&self, request: Request<B>) -> Response<BoxBody<Bytes, Infallible>>
-    where
-        B: http_body_util::BodyExt + Send + 'static,
-        B::Error: std::fmt::Display,
-    {
-        self.0.handle(request).await
+    /// Of one type of body, so that the code behind it is compiled in this crate.
+    pub fn handle(
+        &self,
+        request: Request<RequestBody>,
+    ) -> BoxFuture<'_, Response<BoxBody<Bytes, Infallible>>> {
+        Box::pin(self.0.handle(request))
     }
 }
 
 /// Serves one client until standard input ends or `stop` is cancelled.
-pub async fn serve_stdio(handler: Handler, stop: CancellationToken) -> Result<(), String> {
-    let running = match handler.serve_with_ct(stdio_pipes(), stop.clone()).await {
-        Ok(running) => running,
-        // A client that leaves before it has said anything.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(error) => return Err(error.to_string()),
-    };
-    running.waiting().await.map(drop).map_err(|error| error.to_string())
+pub fn serve_stdio(handler: Handler, stop: CancellationToken) -> BoxFuture<'static, Result<(), String>> {
+    Box::pin(async move {
+        let running = match handler.serve_with_ct(stdio_pipes(), stop.clone()).await {
+            Ok(running) => running,
+            // A client that leaves before it has said anything.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                return Ok(());
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        running.waiting().await.map(drop).map_err(|error| error.to_string())
+    })
 }

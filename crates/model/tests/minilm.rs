@@ -173,6 +173,30 @@ fn a_broken_model_is_rejected_and_the_old_one_stays() {
 }
 
 #[test]
+fn files_are_compared_with_their_checksums_only_after_they_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelDir::new(folder.path().join("models"));
+    let plain = folder.path().join("plain");
+    std::fs::create_dir(&plain).unwrap();
+    written(&plain);
+    models.add_minilm(&plain).unwrap();
+    let weights = folder.path().join("models/minilm/model.safetensors");
+    let open = || std::fs::File::options().write(true).open(&weights).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    // Copied by something that does not keep times: compared once, and remembered.
+    open().set_modified(later).unwrap();
+    models.find_unchanged("minilm").unwrap();
+    let mut bytes = std::fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&weights, &bytes).unwrap();
+    open().set_modified(later).unwrap();
+    models.find_unchanged("minilm").expect("the time says that nothing has changed");
+    assert!(models.verify("minilm").unwrap_err().to_string().contains("checksum has changed"));
+    open().set_modified(later + std::time::Duration::from_secs(1)).unwrap();
+    assert!(models.find_unchanged("minilm").unwrap_err().to_string().contains("checksum has changed"));
+}
+
+#[test]
 fn ocr_models_with_an_unknown_checksum_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let models = ModelDir::new(folder.path().join("models"));

@@ -39,6 +39,9 @@ pub enum FetchError {
     /// The connection was closed before the response was complete.
     #[error("the connection was closed before the response was complete: {0}")]
     Incomplete(String),
+    /// The connection was closed in the middle of the body: a part of it came.
+    #[error("the connection was closed in the middle of the body: {0}")]
+    CutOff(String),
     #[error("too many redirects: more than {limit}")]
     TooManyRedirects { limit: usize },
     /// A redirect to a URL that cannot be fetched: the site's mistake, not the caller's.

@@ -9,6 +9,7 @@ use crate::error::{BadUrl, FetchError};
 use crate::fetch::Fetcher;
 use crate::guard::Destination;
 use crate::route::Route;
+use futures_util::future::BoxFuture;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -34,42 +35,46 @@ impl fmt::Debug for GuardedStream {
 impl Fetcher {
     /// Connects to `host` without a proxy. All ports may be used: unlike the address of a page, host and port
     /// come from the operator's settings. No more than `max_bytes` are read from the connection.
-    pub async fn connect(
-        &self,
+    pub fn connect<'a>(
+        &'a self,
         purpose: Purpose,
-        host: &str,
+        host: &'a str,
         port: u16,
         max_bytes: u64,
         deadline: Deadline,
-    ) -> Result<GuardedStream, FetchError> {
-        let (connector, _) = self.connector_and_routes();
-        let host = Host::parse(host).map_err(|error| BadUrl::Invalid(error.to_string()))?;
-        let destination = Destination { host, port, tls: false };
-        let request = ConnectRequest {
-            purpose,
-            destination: &destination,
-            route: &Route::Direct,
-            check_certificate: true,
-            raw: true,
-            deadline,
-        };
-        let opened = connector.open(&request).await?;
-        opened.budget.start(max_bytes, max_bytes);
-        Ok(GuardedStream {
-            stream: opened.stream,
-            budget: opened.budget,
-            connector,
-            host: destination.name(),
+    ) -> BoxFuture<'a, Result<GuardedStream, FetchError>> {
+        Box::pin(async move {
+            let (connector, _) = self.connector_and_routes();
+            let host = Host::parse(host).map_err(|error| BadUrl::Invalid(error.to_string()))?;
+            let destination = Destination { host, port, tls: false };
+            let request = ConnectRequest {
+                purpose,
+                destination: &destination,
+                route: &Route::Direct,
+                check_certificate: true,
+                raw: true,
+                deadline,
+            };
+            let opened = connector.open(&request).await?;
+            opened.budget.start(max_bytes, max_bytes);
+            Ok(GuardedStream {
+                stream: opened.stream,
+                budget: opened.budget,
+                connector,
+                host: destination.name(),
+            })
         })
     }
 }
 
 impl GuardedStream {
     /// Negotiates TLS. The certificate must be valid for the host that was connected to.
-    pub async fn start_tls(self, deadline: Deadline) -> Result<Self, FetchError> {
-        let Self { stream, budget, connector, host } = self;
-        let (stream, _) = tls_handshake(connector.tls.without_alpn(), &host, stream, deadline).await?;
-        Ok(Self { stream, budget, connector, host })
+    pub fn start_tls(self, deadline: Deadline) -> BoxFuture<'static, Result<Self, FetchError>> {
+        Box::pin(async move {
+            let Self { stream, budget, connector, host } = self;
+            let (stream, _) = tls_handshake(connector.tls.without_alpn(), &host, stream, deadline).await?;
+            Ok(Self { stream, budget, connector, host })
+        })
     }
 
     /// Whether the other side sent more than the connection may read.

@@ -5,6 +5,8 @@
 //! crash, an endless loop or a memory bomb costs the job that caused it, as a typed [`JobError`] inside its
 //! time limit, and nothing else.
 //!
+//! A pool can also start another program of ours ([`Executable`]), under the same layers.
+//!
 //! The binary calls [`run_if_sandboxed`] first of all in `main`: a process cannot take rights away from
 //! threads that run already. What this machine can take away is found out by [`probe`].
 //!
@@ -17,6 +19,7 @@ mod account;
 mod child;
 mod connection;
 mod error;
+mod executable;
 mod frame;
 mod landlock_rules;
 mod layers;
@@ -33,12 +36,13 @@ mod system_files;
 pub use account::{Account, accounts};
 pub use child::{Handler, ReceivedJob, run_if_sandboxed};
 pub use error::{JobError, ProgramError, StartError};
+pub use executable::Executable;
 pub use layers::{Layer, Layers, MissingLayer};
 pub use pool::{Job, PoolOptions, ProcessPool, bytes_as_input};
 pub use process::probe;
 pub use program::{
     ExceededLimit, Program, ProgramAccess, ProgramDescriptors, ProgramEnd, ProgramLimits, ProgramPolicy,
-    RunningProgram, SystemCallSet, probe_landlock, probe_program, restricted_command,
+    RunningProgram, SystemCallSet, folder_bytes, probe_landlock, probe_program, restricted_command,
 };
 pub use resources::Policy;
 pub use system_files::{HARMLESS_DEVICES, SYSTEM_FILES};

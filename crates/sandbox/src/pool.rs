@@ -4,8 +4,10 @@
 //! process must not see the files of others.
 
 use crate::error::{JobError, StartError};
+use crate::executable::Executable;
 use crate::process::SandboxedProcess;
 use crate::resources::Policy;
+use futures_util::future::BoxFuture;
 use rustix::fs::{FileType, MemfdFlags, OFlags, SealFlags};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,6 +22,8 @@ use uuid::Uuid;
 /// What the processes of a pool are for, and how many there are.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
+    /// The program that the processes run.
+    pub executable: Executable,
     /// Chooses the handler in the process, see [`crate::run_if_sandboxed`].
     pub role: String,
     /// Given to the code that prepares the handler.
@@ -40,6 +44,7 @@ impl PoolOptions {
     pub fn new(role: impl Into<String>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
+            executable: Executable::default(),
             role: role.into(),
             arguments: Vec::new(),
             policy: Policy::default(),
@@ -53,7 +58,7 @@ impl PoolOptions {
 }
 
 /// A piece of work for a sandboxed process.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Who may see what the process has seen: a team.
     pub owner: Uuid,
@@ -102,36 +107,38 @@ impl ProcessPool {
     }
 
     /// Works on a job and returns its output. When the future is dropped, the process is killed.
-    pub async fn run(&self, job: Job<'_>) -> Result<Vec<u8>, JobError> {
-        check_input(job.input).map_err(JobError::Input)?;
-        let deadline = Instant::now() + job.time_limit;
-        let expired = |_| JobError::TimedOut;
-        // The semaphore is never closed.
-        let _slot = timeout_at(deadline, self.0.slots.acquire()).await.map_err(expired)?;
-        let mut process = match self.0.take_idle(job.owner) {
-            Some(process) => process,
-            None => timeout_at(deadline, self.0.start()).await.map_err(expired)??,
-        };
-        self.warm_up();
-        let time_left = deadline.saturating_duration_since(Instant::now());
-        let work = process.run(job.options, job.input, self.0.options.max_output_bytes, time_left);
-        match timeout_at(deadline, work).await.unwrap_or(Err(JobError::TimedOut)) {
-            Ok(output) => {
-                self.0.keep(job.owner, process);
-                Ok(output)
+    pub fn run<'a>(&'a self, job: Job<'a>) -> BoxFuture<'a, Result<Vec<u8>, JobError>> {
+        Box::pin(async move {
+            check_input(job.input).map_err(JobError::Input)?;
+            let deadline = Instant::now() + job.time_limit;
+            let expired = |_| JobError::TimedOut;
+            // The semaphore is never closed.
+            let _slot = timeout_at(deadline, self.0.slots.acquire()).await.map_err(expired)?;
+            let mut process = match self.0.take_idle(job.owner) {
+                Some(process) => process,
+                None => timeout_at(deadline, self.0.start()).await.map_err(expired)??,
+            };
+            self.warm_up();
+            let time_left = deadline.saturating_duration_since(Instant::now());
+            let work = process.run(job.options, job.input, self.0.options.max_output_bytes, time_left);
+            match timeout_at(deadline, work).await.unwrap_or(Err(JobError::TimedOut)) {
+                Ok(output) => {
+                    self.0.keep(job.owner, process);
+                    Ok(output)
+                }
+                Err(error) => {
+                    process.end().await;
+                    Err(error)
+                }
             }
-            Err(error) => {
-                process.end().await;
-                Err(error)
-            }
-        }
+        })
     }
 }
 
 impl Shared {
     async fn start(&self) -> Result<SandboxedProcess, StartError> {
-        let PoolOptions { role, policy, arguments, .. } = &self.options;
-        SandboxedProcess::start(role, policy, arguments).await
+        let PoolOptions { executable, role, policy, arguments, .. } = &self.options;
+        SandboxedProcess::start(executable, role, policy, arguments).await
     }
 
     /// A process that waits: one that has worked for this owner, else a fresh one.

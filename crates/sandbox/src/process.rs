@@ -1,6 +1,7 @@
 //! The server's side of one sandboxed process: started, asked, and ended with its whole process group.
 
 use crate::error::{JobError, StartError};
+use crate::executable::Executable;
 use crate::frame::{
     FrameKind, HEADER_BYTES, MAX_READY_BYTES, MAX_REQUEST_BYTES, TICKET_BYTES, encode_header, parse_header,
 };
@@ -8,6 +9,7 @@ use crate::layers::Layers;
 use crate::resources::Policy;
 use crate::spawn::spawn;
 use crate::stderr::{FirstOutput, is_out_of_memory, panic_place};
+use futures_util::future::BoxFuture;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
 use serde::{Deserialize, Serialize};
@@ -28,8 +30,6 @@ use uuid::Uuid;
 pub(crate) const COMMAND: &str = "sandboxed-process";
 /// The role that does no work: it reports what can be taken away on this machine.
 pub(crate) const PROBE_ROLE: &str = "probe";
-/// The program that is running, also after the file was replaced by a newer version.
-pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// By default the allocator of `gannet` reserves a gigabyte of address space at once (a number of KiB), which
 /// would be all that a process may use. No other variable is set.
 pub(crate) const ALLOCATOR_VARIABLE: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "65536");
@@ -50,11 +50,14 @@ pub(crate) struct Setup {
 }
 
 /// Starts a process that takes its rights away, tries what it still can do, and ends.
-pub async fn probe() -> Result<Layers, StartError> {
-    let process = SandboxedProcess::start(PROBE_ROLE, &Policy::default(), &[]).await?;
-    let layers = process.layers.clone();
-    process.end().await;
-    Ok(layers)
+pub fn probe() -> BoxFuture<'static, Result<Layers, StartError>> {
+    Box::pin(async move {
+        let process =
+            SandboxedProcess::start(&Executable::default(), PROBE_ROLE, &Policy::default(), &[]).await?;
+        let layers = process.layers.clone();
+        process.end().await;
+        Ok(layers)
+    })
 }
 
 /// A running process. It is killed when this is dropped, and its entry in the process table is cleared by the
@@ -75,12 +78,16 @@ pub(crate) struct SandboxedProcess {
 
 impl SandboxedProcess {
     /// Starts a process and waits until it has given up its rights.
-    pub(crate) async fn start(role: &str, policy: &Policy, arguments: &[String]) -> Result<Self, StartError> {
+    pub(crate) async fn start(
+        executable: &Executable,
+        role: &str,
+        policy: &Policy,
+        arguments: &[String],
+    ) -> Result<Self, StartError> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let mut command = Command::new(OWN_PROGRAM);
+        let mut command = Command::from(executable.command());
         command
-            .arg0("gannet")
             .args([COMMAND, role])
             .env_clear()
             .env(ALLOCATOR_VARIABLE.0, ALLOCATOR_VARIABLE.1)
@@ -90,7 +97,7 @@ impl SandboxedProcess {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        let mut child = spawn(command).await?;
+        let mut child = spawn(command, executable.clone()).await?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (Some(pid), Some(errors)) = (pid, child.stderr.take()) else {
             return Err(StartError("it exited at once".into()));

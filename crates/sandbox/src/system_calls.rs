@@ -127,6 +127,12 @@ pub(crate) fn equal(argument: u8, value: u64) -> Result<SeccompRule, BackendErro
     compare(argument, SeccompCmpOp::Eq, value)
 }
 
+/// Allows a call when the argument, an address, is not null.
+pub(crate) fn not_null(argument: u8) -> Result<SeccompRule, BackendError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    SeccompRule::new(vec![condition])
+}
+
 pub(crate) fn compare(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     // 32 bits of each argument: all that the kernel looks at in these calls.
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])

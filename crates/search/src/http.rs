@@ -106,7 +106,7 @@ impl ProviderClient {
         deadline: Deadline,
         began: Instant,
     ) -> Result<FetchedResponse, ProviderError> {
-        let fetched = deadline.run(Box::pin(self.fetcher.fetch(request, deadline))).await;
+        let fetched = deadline.run(self.fetcher.fetch(request, deadline)).await;
         match fetched {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.error(&error, began)),
@@ -123,7 +123,9 @@ impl ProviderClient {
             FetchError::BadProtocol(_) | FetchError::BadEncoding { .. } => {
                 ProviderError::InvalidResponse("malformed HTTP")
             }
-            FetchError::Incomplete(_) => ProviderError::InvalidResponse("a truncated response"),
+            FetchError::Incomplete(_) | FetchError::CutOff(_) => {
+                ProviderError::InvalidResponse("a truncated response")
+            }
             FetchError::Refused(_) => ProviderError::Message(
                 "is at an address that egress_allow does not permit for search".to_owned(),
             ),

@@ -8,6 +8,7 @@ use crate::hit::Hit;
 use crate::provider::{Provider, ProviderError, ProviderResponse, RequestBudget};
 use crate::question::{Question, WEB_COLLECTION};
 use crate::report::{ProviderOutcome, ProviderReport, SearchResults};
+use futures_util::future::BoxFuture;
 use futures_util::future::join_all;
 use net::Deadline;
 use std::sync::Arc;
@@ -62,37 +63,41 @@ impl ProviderRouter {
     }
 
     /// Runs a search. Ends by the deadline and never fails: providers that failed are in the reports.
-    pub async fn search(&self, question: &Question, deadline: Deadline) -> SearchResults {
-        let imported = question.collection != WEB_COLLECTION;
-        let able = self.providers.iter().filter(|routed| {
-            routed.provider.supports(question.kind) && (routed.provider.is_local() || !imported)
-        });
-        let responses = match self.mode {
-            ProviderMode::Fallback => {
-                let mut responses = Vec::new();
-                for routed in able {
-                    // Half of the remaining time, so that the next provider has time as well.
-                    let timeout = self.provider_timeout.min(deadline.remaining() / 2);
-                    let response = routed.search(question, deadline.child(timeout)).await;
-                    let enough = !response.1.is_empty();
-                    responses.push(response);
-                    if enough {
-                        break;
+    pub fn search<'a>(&'a self, question: &'a Question, deadline: Deadline) -> BoxFuture<'a, SearchResults> {
+        Box::pin(async move {
+            let imported = question.collection != WEB_COLLECTION;
+            let able = self.providers.iter().filter(|routed| {
+                routed.provider.supports(question.kind) && (routed.provider.is_local() || !imported)
+            });
+            let responses = match self.mode {
+                ProviderMode::Fallback => {
+                    let mut responses = Vec::new();
+                    for routed in able {
+                        // Half of the remaining time, so that the next provider has time as well.
+                        let timeout = self.provider_timeout.min(deadline.remaining() / 2);
+                        let response = routed.search(question, deadline.child(timeout)).await;
+                        let enough = !response.1.is_empty();
+                        responses.push(response);
+                        if enough {
+                            break;
+                        }
                     }
+                    responses
                 }
-                responses
-            }
-            ProviderMode::Parallel => {
-                join_all(able.map(|routed| routed.search(question, deadline.child(self.provider_timeout))))
+                ProviderMode::Parallel => {
+                    join_all(
+                        able.map(|routed| routed.search(question, deadline.child(self.provider_timeout))),
+                    )
                     .await
+                }
+            };
+            let (reports, lists) = responses.into_iter().unzip();
+            SearchResults {
+                hits: fuse(question, lists),
+                reports,
+                has_web_provider: self.has_web_provider() || imported,
             }
-        };
-        let (reports, lists) = responses.into_iter().unzip();
-        SearchResults {
-            hits: fuse(question, lists),
-            reports,
-            has_web_provider: self.has_web_provider() || imported,
-        }
+        })
     }
 }
 

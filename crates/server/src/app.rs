@@ -1,30 +1,33 @@
 //! The state shared by all handlers: the services of the engine and the settings of this server.
 
+use access::Callers;
+use access::authorization::Authorizations;
+use access::keyless::Keyless;
+use access::registration::Registrations;
+use access::sign_ins::SignIns;
 use dashboard::Dashboard;
+use engine::Services;
 use engine::agent::Agents;
-use engine::authorization::Authorizations;
 use engine::crawl::Crawler;
 use engine::interact::Sessions;
-use engine::keyless::Keyless;
 use engine::map::Mapper;
 use engine::monitor::Monitors;
 use engine::parse::FileParser;
-use engine::registration::Registrations;
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
-use engine::sign_ins::SignIns;
 use engine::storage::Storage;
 use engine::teams::Teams;
-use engine::{Callers, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wire::WireError;
 
+use crate::message_meter::ClientMemory;
 use crate::report::Report;
+use crate::shared_memory::SharedMemory;
 use crate::telemetry::Telemetry;
 
 #[derive(Debug, Clone)]
@@ -95,6 +98,8 @@ pub struct AppParts {
     /// None: people cannot allow applications.
     pub authorizations: Option<Authorizations>,
     pub settings: Settings,
+    pub body_memory: SharedMemory,
+    pub client_memory: ClientMemory,
     pub telemetry: Telemetry,
     pub readiness: Readiness,
     /// Cancelled when the process is stopping: `/ready` then fails.

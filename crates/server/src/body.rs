@@ -3,16 +3,23 @@
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::shared_memory::{Share, SharedMemory};
+use access::Caller;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
+/// The largest body of a caller who may be anybody.
+pub const SMALL_BODY_BYTES: usize = 16 * 1024;
 /// Time for a body to arrive after its headers.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -27,8 +34,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         if !is_json(request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())) {
             return Err(Kind::UnsupportedMediaType.into());
         }
-        let bytes = read_body(request.into_body(), app.settings.body_limit).await?;
-        Ok(Self(wire::read::body(&bytes)?))
+        let body = read_request(request, app).await?;
+        Ok(Self(wire::read::body(&body.bytes)?))
     }
 }
 
@@ -40,13 +47,17 @@ impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let reading = read_all(request.into_body(), app.settings.body_limit);
-        let bytes = tokio::time::timeout(BODY_TIMEOUT, reading)
-            .await
-            .map_err(|_| WireError::from(Kind::RequestTimeout))??;
-        let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
-        Ok(Self(if is_empty { T::default() } else { wire::read::body(&bytes)? }))
+        let body = read_request(request, app).await?;
+        let is_empty = body.bytes.iter().all(u8::is_ascii_whitespace);
+        Ok(Self(if is_empty { T::default() } else { wire::read::body(&body.bytes)? }))
     }
+}
+
+/// The body of a request, large only where it is known who sent it.
+fn read_request(request: Request, app: &App) -> BoxFuture<'static, Result<ReadBody, ApiError>> {
+    let is_known = request.extensions().get::<Arc<Caller>>().is_some();
+    let limit = if is_known { app.settings.body_limit } else { SMALL_BODY_BYTES };
+    read_body(request.into_body(), limit.min(app.settings.body_limit), &app.body_memory)
 }
 
 /// A missing content type counts as JSON: no other type is accepted.
@@ -56,14 +67,34 @@ fn is_json(content_type: Option<&str>) -> bool {
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
-/// All bytes of a request's body, at most `limit`.
-pub async fn read_body(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
-    tokio::time::timeout(BODY_TIMEOUT, read_all(body, limit))
-        .await
-        .map_err(|_| WireError::from(Kind::RequestTimeout))?
+/// The bytes of a body, and its share of the memory until they are dropped.
+#[derive(Debug)]
+pub struct ReadBody {
+    pub bytes: Vec<u8>,
+    _share: Share,
 }
 
-async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
+/// All bytes of a request's body, at most `limit`. Boxed, so that the future of each handler with a body does
+/// not hold it once more.
+pub fn read_body(
+    body: Body,
+    limit: usize,
+    memory: &SharedMemory,
+) -> BoxFuture<'static, Result<ReadBody, ApiError>> {
+    let share = memory.share();
+    Box::pin(async move {
+        tokio::time::timeout(BODY_TIMEOUT, read_all(body, limit, share))
+            .await
+            .map_err(|_| WireError::from(Kind::RequestTimeout))?
+    })
+}
+
+/// The body of a caller who may be anybody.
+pub fn read_small_body(app: &App, body: Body) -> BoxFuture<'static, Result<ReadBody, ApiError>> {
+    read_body(body, SMALL_BODY_BYTES, &app.body_memory)
+}
+
+async fn read_all(body: Body, limit: usize, mut share: Share) -> Result<ReadBody, ApiError> {
     let mut stream = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = stream.next().await {
@@ -71,9 +102,10 @@ async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
         if bytes.len() + chunk.len() > limit {
             return Err(WireError::payload_too_large(limit).into());
         }
+        share.take(chunk.len())?;
         bytes.extend_from_slice(&chunk);
     }
-    Ok(bytes)
+    Ok(ReadBody { bytes, _share: share })
 }
 
 /// A query string.
@@ -95,11 +127,18 @@ pub struct JobId(pub Uuid);
 impl<S: Send + Sync> FromRequestParts<S> for JobId {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let text = Path::<String>::from_request_parts(parts, state).await;
-        let id = text.ok().and_then(|Path(text)| Uuid::try_parse(&text).ok());
-        Ok(Self(id.ok_or(Kind::InvalidJobId)?))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        read_job_id(parts).await.map(Self)
     }
+}
+
+/// Boxed for the same reason as [`read_body`].
+fn read_job_id(parts: &mut Parts) -> BoxFuture<'_, Result<Uuid, ApiError>> {
+    Box::pin(async move {
+        let text = Path::<String>::from_request_parts(parts, &()).await;
+        let id = text.ok().and_then(|Path(text)| Uuid::try_parse(&text).ok());
+        Ok(id.ok_or(Kind::InvalidJobId)?)
+    })
 }
 
 /// An optional `x-idempotency-key` of 1 to 256 visible characters.
@@ -110,19 +149,22 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let Some(value) = parts.headers.get("x-idempotency-key") else { return Ok(Self(None)) };
-        let key = value.to_str().ok().filter(|key| (1..=256).contains(&key.len()));
-        let issue =
-            || wire::Issue::at("x-idempotency-key", "must be 1 to 256 visible characters", "invalid_value");
-        let key = key.ok_or_else(|| WireError::invalid(&[issue()]))?;
-        Ok(Self(Some(key.to_owned())))
+        read_idempotency_key(&parts.headers).map(Self)
     }
+}
+
+fn read_idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get("x-idempotency-key") else { return Ok(None) };
+    let key = value.to_str().ok().filter(|key| (1..=256).contains(&key.len()));
+    let issue =
+        || wire::Issue::at("x-idempotency-key", "must be 1 to 256 visible characters", "invalid_value");
+    let key = key.ok_or_else(|| WireError::invalid(&[issue()]))?;
+    Ok(Some(key.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::is_json;
-
     #[test]
     fn recognizes_json_content_types() {
         for yes in [

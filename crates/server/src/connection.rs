@@ -2,6 +2,7 @@
 //! is closed, also after an upgrade to a WebSocket, and it is closed if the client stops reading while a
 //! response is being written.
 
+use crate::message_meter::MessageMeter;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -47,6 +48,7 @@ pub struct Connection<S, P> {
     stream: S,
     write_timeout: Duration,
     blocked: Option<Blocked>,
+    meter: MessageMeter,
     /// Held until the connection is closed.
     _slots: P,
 }
@@ -60,7 +62,12 @@ struct Blocked {
 
 impl<S: Abort, P> Connection<S, P> {
     pub fn new(stream: S, write_timeout: Duration, slots: P) -> Self {
-        Self { stream, write_timeout, blocked: None, _slots: slots }
+        Self { stream, write_timeout, blocked: None, meter: MessageMeter::default(), _slots: slots }
+    }
+
+    /// Counts what is read, once the connection has become a WebSocket whose messages are limited.
+    pub fn meter(&self) -> MessageMeter {
+        self.meter.clone()
     }
 
     /// Records the result of a write of `offered` bytes, and ends the connection if writes are blocked for
@@ -99,13 +106,20 @@ impl<S: Abort, P> Connection<S, P> {
     }
 }
 
-impl<S: AsyncRead + Unpin, P: Unpin> AsyncRead for Connection<S, P> {
+impl<S: AsyncRead + Abort + Unpin, P: Unpin> AsyncRead for Connection<S, P> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let counted = self.meter.note_read(buffer.filled().len() - before);
+        if counted.is_err() {
+            self.stream.abort();
+            metrics::counter!("gannet_connections_cut_total", "reason" => "too_much_at_once").increment(1);
+        }
+        Poll::Ready(counted)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Errors of the routes of OAuth, in its format: `error` is a code, `error_description` says what to mend.
 
+use access::authorization::AuthorizationError;
+use access::registration::RegistrationError;
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::authorization::AuthorizationError;
-use engine::registration::RegistrationError;
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::{IntoResponses, ToSchema};

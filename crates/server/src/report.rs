@@ -1,11 +1,11 @@
 //! The report of the parts of this server. Its checks start processes and take seconds, so a caller gets what the last
 //! ones found, at once, and they run again in the background; one runs at a time, whoever asks.
 
-use engine::time::{iso, now};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stored_data::time::{iso, now};
 use wire::admin::{PartView, ServerReport};
 
 /// How old findings may be before the checks run again.

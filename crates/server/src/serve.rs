@@ -73,7 +73,9 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
             continue;
         };
         let stream = Connection::new(stream, options.write_timeout, (slot, peer_slot));
-        let service = service.clone().map_request(move |request| {
+        let meter = stream.meter();
+        let service = service.clone().map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(meter.clone());
             let request = note_client_address(request, peer.ip(), trusted);
             drop_forwarding_headers(request, trusted)
         });

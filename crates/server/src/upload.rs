@@ -3,6 +3,7 @@
 //! options are, and how long all of it may take is bounded.
 
 use crate::error::ApiError;
+use crate::shared_memory::{Share, SharedMemory};
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -55,6 +56,7 @@ pub async fn read_form(
     request: Request,
     files: &Arc<IncomingFiles>,
     team: Uuid,
+    memory: &SharedMemory,
 ) -> Result<UploadForm, ApiError> {
     refuse_declared_length(&request, MAX_FILE_BYTES + MAX_OVERHEAD_BYTES)?;
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -62,7 +64,7 @@ pub async fn read_form(
     let unread = Arc::new(AtomicUsize::new(0));
     let body = PacedBody::new(request.into_body(), unread.clone());
     let reader = FormReader { parts: Multipart::new(body, boundary), unread, clock: UploadClock::start() };
-    reader.read_parts(files, team).await
+    reader.read_parts(files, team, memory.share()).await
 }
 
 /// Reads a body that is nothing but a file.
@@ -123,7 +125,12 @@ struct FormReader {
 }
 
 impl FormReader {
-    async fn read_parts(mut self, files: &Arc<IncomingFiles>, team: Uuid) -> Result<UploadForm, ApiError> {
+    async fn read_parts(
+        mut self,
+        files: &Arc<IncomingFiles>,
+        team: Uuid,
+        mut share: Share,
+    ) -> Result<UploadForm, ApiError> {
         let (mut found, mut options) = (None, None);
         // Each name is accepted once, which bounds the number of parts.
         while let Some(part) = self.next_part().await? {
@@ -133,7 +140,9 @@ impl FormReader {
                     let content_type = part.content_type().map(ToString::to_string);
                     found = Some((self.read_file(part, files, team).await?, name, content_type));
                 }
-                Some("options") if options.is_none() => options = Some(self.read_options(part).await?),
+                Some("options") if options.is_none() => {
+                    options = Some(self.read_options(part, &mut share).await?);
+                }
                 Some("file") => return Err(invalid("there is more than one part `file`; send one file")),
                 Some("options") => return Err(invalid("there is more than one part `options`")),
                 _ => return Err(invalid("there is a part that is neither `file` nor `options`")),
@@ -168,12 +177,13 @@ impl FormReader {
         Ok(file)
     }
 
-    async fn read_options(&self, mut part: Field<'static>) -> Result<Vec<u8>, ApiError> {
+    async fn read_options(&self, mut part: Field<'static>, share: &mut Share) -> Result<Vec<u8>, ApiError> {
         let mut options = Vec::new();
         while let Some(chunk) = self.next_chunk(&mut part).await? {
             if options.len() + chunk.len() > MAX_OPTIONS_BYTES {
                 return Err(invalid("the part `options` has more than 1 MB"));
             }
+            share.take(chunk.len())?;
             options.extend_from_slice(&chunk);
         }
         Ok(options)
@@ -246,7 +256,10 @@ mod tests {
         let (_dir, files) = files();
         for beginning in [&b"--b\r\nX-Long: "[..], b"before the first part", b"--b\r\n"] {
             let (request, read) = counted_form(beginning, 1000);
-            let error = read_form(request, &files, Uuid::nil()).await.unwrap_err().0;
+            let error = read_form(request, &files, Uuid::nil(), &SharedMemory::new(MAX_OPTIONS_BYTES))
+                .await
+                .unwrap_err()
+                .0;
             assert_eq!((error.status(), error.kind), (400, Kind::BadRequest));
             assert!(read.load(Ordering::Relaxed) <= 4, "{} chunks", read.load(Ordering::Relaxed));
         }
@@ -257,14 +270,20 @@ mod tests {
         let (_dir, files) = files();
         let beginning = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n";
         let (request, read) = counted_form(beginning, 10_000);
-        let error = read_form(request, &files, Uuid::nil()).await.unwrap_err().0;
+        let error = read_form(request, &files, Uuid::nil(), &SharedMemory::new(MAX_OPTIONS_BYTES))
+            .await
+            .unwrap_err()
+            .0;
         assert_eq!(error.text(), "Bad Request: the file is larger than 50 MB");
         let most = usize::try_from(MAX_FILE_BYTES).unwrap() / CHUNK_BYTES;
         assert!(read.load(Ordering::Relaxed) <= most + 2, "no more was read than fits");
         // The options have a limit of their own.
         let beginning = b"--b\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n";
         let (request, read) = counted_form(beginning, 10_000);
-        let error = read_form(request, &files, Uuid::nil()).await.unwrap_err().0;
+        let error = read_form(request, &files, Uuid::nil(), &SharedMemory::new(MAX_OPTIONS_BYTES))
+            .await
+            .unwrap_err()
+            .0;
         assert_eq!(error.text(), "Bad Request: the part `options` has more than 1 MB");
         assert!(read.load(Ordering::Relaxed) <= 1 + MAX_OPTIONS_BYTES / CHUNK_BYTES + 1);
     }

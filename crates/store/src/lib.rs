@@ -77,6 +77,7 @@ pub use uploads::UploadStore;
 pub use webhooks::WebhookStore;
 pub use work::WorkQueue;
 
+use futures_util::future::BoxFuture;
 use options::Location;
 use std::sync::Arc;
 
@@ -136,13 +137,17 @@ pub trait Store:
 
 /// Opens the store, bringing its schema up to this version first. With keys for secrets it also refuses a database whose
 /// secrets they cannot read, and encrypts what is there in clear.
-pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
-    match options.location()? {
-        Location::Sqlite(path) => admitted(sqlite::SqliteStore::open(&path, options).await?, options).await,
-        Location::Postgres(url) => {
-            admitted(postgres::PostgresStore::open(&url, options).await?, options).await
+pub fn open(options: &StoreOptions) -> BoxFuture<'_, StoreResult<Arc<dyn Store>>> {
+    Box::pin(async move {
+        match options.location()? {
+            Location::Sqlite(path) => {
+                admitted(sqlite::SqliteStore::open(&path, options).await?, options).await
+            }
+            Location::Postgres(url) => {
+                admitted(postgres::PostgresStore::open(&url, options).await?, options).await
+            }
         }
-    }
+    })
 }
 
 async fn admitted(
@@ -161,64 +166,74 @@ async fn admitted(
 
 /// The keys that secrets in the database are encrypted with, in the order in which they were first used. Changes nothing;
 /// a database that is not there yet has none.
-pub async fn secret_key_ids(options: &StoreOptions) -> StoreResult<Vec<secrets::KeyId>> {
-    match options.location()? {
-        Location::Sqlite(path) => sqlite::key_ids(&path, options).await,
-        Location::Postgres(url) => postgres::key_ids(&url, options).await,
-    }
+pub fn secret_key_ids(options: &StoreOptions) -> BoxFuture<'_, StoreResult<Vec<secrets::KeyId>>> {
+    Box::pin(async move {
+        match options.location()? {
+            Location::Sqlite(path) => sqlite::key_ids(&path, options).await,
+            Location::Postgres(url) => postgres::key_ids(&url, options).await,
+        }
+    })
 }
 
 /// Encrypts all secrets with the current key, after which no previous one is needed any more; for `gannet secrets rekey`.
 /// No process may be running that encrypts with another key.
-pub async fn rekey_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
-    let keys = secrets::keys_of(options.secret_keys.as_ref())?;
-    match options.location()? {
-        Location::Sqlite(path) => {
-            let store = sqlite::SqliteStore::open(&path, options).await?;
-            let done = secrets::rekey(&store, keys).await;
-            store.shut_down().await;
-            done
+pub fn rekey_secrets(options: &StoreOptions) -> BoxFuture<'_, StoreResult<secrets::Resealed>> {
+    Box::pin(async move {
+        let keys = secrets::keys_of(options.secret_keys.as_ref())?;
+        match options.location()? {
+            Location::Sqlite(path) => {
+                let store = sqlite::SqliteStore::open(&path, options).await?;
+                let done = secrets::rekey(&store, keys).await;
+                store.shut_down().await;
+                done
+            }
+            Location::Postgres(url) => {
+                let store = postgres::PostgresStore::open(&url, options).await?;
+                let done = secrets::rekey(&store, keys).await;
+                store.shut_down().await;
+                done
+            }
         }
-        Location::Postgres(url) => {
-            let store = postgres::PostgresStore::open(&url, options).await?;
-            let done = secrets::rekey(&store, keys).await;
-            store.shut_down().await;
-            done
-        }
-    }
+    })
 }
 
 /// Gives up the secrets that no key of this process can read, so that it can start; for `gannet secrets reset`.
-pub async fn reset_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
-    let keys = secrets::keys_of(options.secret_keys.as_ref())?;
-    match options.location()? {
-        Location::Sqlite(path) => {
-            let store = sqlite::SqliteStore::open(&path, options).await?;
-            let done = secrets::reset(&store, keys).await;
-            store.shut_down().await;
-            done
+pub fn reset_secrets(options: &StoreOptions) -> BoxFuture<'_, StoreResult<secrets::Resealed>> {
+    Box::pin(async move {
+        let keys = secrets::keys_of(options.secret_keys.as_ref())?;
+        match options.location()? {
+            Location::Sqlite(path) => {
+                let store = sqlite::SqliteStore::open(&path, options).await?;
+                let done = secrets::reset(&store, keys).await;
+                store.shut_down().await;
+                done
+            }
+            Location::Postgres(url) => {
+                let store = postgres::PostgresStore::open(&url, options).await?;
+                let done = secrets::reset(&store, keys).await;
+                store.shut_down().await;
+                done
+            }
         }
-        Location::Postgres(url) => {
-            let store = postgres::PostgresStore::open(&url, options).await?;
-            let done = secrets::reset(&store, keys).await;
-            store.shut_down().await;
-            done
-        }
-    }
+    })
 }
 
 /// Looks at the database without changing it; for `gannet doctor`.
-pub async fn inspect(options: &StoreOptions) -> StoreResult<Inspection> {
-    match options.location()? {
-        Location::Sqlite(path) => sqlite::inspect(&path, options).await,
-        Location::Postgres(url) => postgres::inspect(&url, options).await,
-    }
+pub fn inspect(options: &StoreOptions) -> BoxFuture<'_, StoreResult<Inspection>> {
+    Box::pin(async move {
+        match options.location()? {
+            Location::Sqlite(path) => sqlite::inspect(&path, options).await,
+            Location::Postgres(url) => postgres::inspect(&url, options).await,
+        }
+    })
 }
 
 /// Brings the schema up to this version and says what that took; for `gannet migrate`.
-pub async fn migrate(options: &StoreOptions) -> StoreResult<MigrationReport> {
-    match options.location()? {
-        Location::Sqlite(path) => sqlite::migrate(&path, options).await,
-        Location::Postgres(url) => postgres::migrate(&url, options).await,
-    }
+pub fn migrate(options: &StoreOptions) -> BoxFuture<'_, StoreResult<MigrationReport>> {
+    Box::pin(async move {
+        match options.location()? {
+            Location::Sqlite(path) => sqlite::migrate(&path, options).await,
+            Location::Postgres(url) => postgres::migrate(&url, options).await,
+        }
+    })
 }

@@ -67,6 +67,8 @@ pub struct ScrapeRecord {
     pub error: Option<String>,
     pub credits: i64,
     pub private: bool,
+    /// The key of the request; none when private, and with authentication off.
+    pub key_id: Option<Uuid>,
     pub created_at: Millis,
 }
 
@@ -105,6 +107,7 @@ pub(crate) fn scrape_record_from_row(row: &impl Columns) -> StoreResult<ScrapeRe
         error: row.text_or_none("error")?,
         credits: row.int("credits")?,
         private: row.flag("private")?,
+        key_id: row.id_or_none("key_id")?,
         created_at: row.int("created_at")?,
     })
 }

@@ -19,8 +19,14 @@ pub struct SignIn {
 
 #[async_trait::async_trait]
 pub trait SignInStore: Send + Sync + 'static {
-    /// Starts a sign-in under the hash of its token; when it expires.
-    async fn start_sign_in(&self, hash: &[u8; 32], key: Uuid, keep_for: Duration) -> StoreResult<Millis>;
+    /// Starts a sign-in under the hash of its token; when it expires. None for a key that a person gave to a client
+    /// of OAuth.
+    async fn start_sign_in(
+        &self,
+        hash: &[u8; 32],
+        key: Uuid,
+        keep_for: Duration,
+    ) -> StoreResult<Option<Millis>>;
 
     async fn sign_in(&self, hash: &[u8; 32]) -> StoreResult<Option<SignIn>>;
 

@@ -103,8 +103,8 @@ catalogue! {
     ScrapeAction 500 "An action failed" Some("SCRAPE_ACTION_ERROR"), Yes, "an action could not be performed; `details` has its index and selector";
     ScrapeUnsupportedFile 500 "File type is not supported" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the URL is an archive, a program, a picture without OCR or other data that cannot be read as text";
     ScrapeUnreadableFile 500 "Could not read the file" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the file is damaged, empty, too large, locked with a password, or needs too much memory; the text says which";
-    ScrapeOcrRequired 500 "The file has no text that can be read without OCR" Some("SCRAPE_PDF_OCR_REQUIRED"), Yes, "all pages are pictures, and the parser's mode is `fast` or no OCR models are installed; `details` names the pages";
-    UnsupportedFileType 400 "Unsupported file type" Some("UNSUPPORTED_FILE_TYPE"), No, "an uploaded file is of a kind that cannot be read, or a picture while no OCR models are installed";
+    ScrapeOcrRequired 500 "The file has no text that can be read without OCR" Some("SCRAPE_PDF_OCR_REQUIRED"), Yes, "all pages are pictures, and the parser's mode is `fast` or OCR is not installed; `details` names the pages";
+    UnsupportedFileType 400 "Unsupported file type" Some("UNSUPPORTED_FILE_TYPE"), No, "an uploaded file is of a kind that cannot be read, or a picture while OCR is not installed";
     // Parse errors.
     ParseUnsupportedOptions 400 "Parse does not support these options" Some("PARSE_UNSUPPORTED_OPTIONS"), No, "an option is about fetching a page, and an uploaded file is not fetched; `details` names each";
     UploadNotFound 404 "Upload not found" Some("PARSE_UPLOAD_NOT_FOUND"), No, "the `uploadRef` was not made here, or the upload belongs to another team";
@@ -113,7 +113,7 @@ catalogue! {
     UploadUsed 409 "The upload was parsed before" Some("PARSE_UPLOAD_USED"), No, "an `uploadRef` can be parsed once";
     UploadExpired 410 "The upload has expired" Some("PARSE_UPLOAD_EXPIRED"), No, "an upload can be parsed for one hour";
     UnreadableUpload 422 "Could not read the file" Some("PARSE_UNREADABLE_FILE"), Sometimes, "the uploaded file is damaged, empty, locked with a password, or needs too much memory; the text says which";
-    UploadOcrRequired 422 "The file has no text that can be read without OCR" Some("SCRAPE_PDF_OCR_REQUIRED"), Sometimes, "all pages of the uploaded file are pictures, and the parser's mode is `fast` or no OCR models are installed; the text names the pages";
+    UploadOcrRequired 422 "The file has no text that can be read without OCR" Some("SCRAPE_PDF_OCR_REQUIRED"), Sometimes, "all pages of the uploaded file are pictures, and the parser's mode is `fast` or OCR is not installed; the text names the pages";
     UploadLimit 429 "Too many uploads wait to be parsed" Some("PARSE_UPLOAD_UNPARSED_LIMIT_REACHED"), Yes, "the team has more uploads that were not parsed, or more bytes of them, than are kept; parse some or let them expire";
     // Errors of browser sessions.
     SessionNotFound 404 "Browser session not found" None, No, "no such session, or it belongs to another team";

@@ -78,7 +78,7 @@ pub struct ParseFormat {
     /// Endings of names, without the dot.
     pub extensions: &'static [&'static str],
     pub mime_types: Vec<&'static str>,
-    /// Whether this server can read it. Images need the OCR models.
+    /// Whether this server can read it. Images need OCR.
     pub available: bool,
 }
 

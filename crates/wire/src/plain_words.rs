@@ -31,6 +31,7 @@ pub fn about_json(message: &str) -> String {
     let what = match what {
         what if what.starts_with("EOF while parsing") => "the text ends too early",
         "expected ident" | "expected value" => "there is no JSON value",
+        "recursion limit exceeded" => "lists and objects stand in each other too deep",
         "trailing characters" => "there is more after the end",
         "control character (\\u0000-\\u001F) found while parsing a string" => {
             "a control character in a string must be escaped"

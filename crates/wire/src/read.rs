@@ -1,9 +1,14 @@
 //! Parses request bodies and query strings strictly: an unknown key at any level is an error that names it.
 //! Only `origin` and `integration`, which every client adds, are accepted everywhere.
 
+mod deserializer;
+mod request_value;
+
 use crate::WireError;
 use crate::issue::{Issue, PathPart};
 use crate::plain_words::{about_json, about_value};
+use deserializer::{ReadError, UnknownKeys, ValueDeserializer};
+use request_value::RequestValue;
 use serde::de::DeserializeOwned;
 
 /// Accepted in every request, without effect.
@@ -14,121 +19,54 @@ const MAX_ISSUES: usize = 20;
 
 /// Parses a JSON object.
 pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| WireError::invalid_json("the body is not UTF-8"))?;
-    // A plain list would be read as a struct with positional fields; the contract only has objects.
-    let first = text.trim_start().chars().next();
-    if let Some(other) = first.filter(|char| *char != '{') {
-        serde_json::from_str::<serde::de::IgnoredAny>(text)
-            .map_err(|error| WireError::invalid_json(&about_json(&error.to_string())))?;
-        let found = match other {
-            '[' => "a list",
-            '"' => "a string",
-            _ => "a plain value",
-        };
-        let message = format!("expected an object, found {found}");
-        return Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]));
-    }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let mut unknown = UnknownKeys::default();
-    let mut track = serde_path_to_error::Track::new();
-    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.record(&path));
-    let value: T = read.map_err(|error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Data => value_error(path_parts(&track.path()), &error.to_string()),
-        _ => WireError::invalid_json(&about_json(&error.to_string())),
-    })?;
-    json.end().map_err(|error| WireError::invalid_json(&about_json(&error.to_string())))?;
-    unknown.into_result(WireError::unknown_keys)?;
-    Ok(value)
+    let value = json_object(bytes)?;
+    deserialize(value, WireError::unknown_keys)
 }
 
 /// Parses a query string. Repeated parameters become lists.
 pub fn query<T: DeserializeOwned>(query: &str) -> Result<T, WireError> {
-    let pairs = form_urlencoded::parse(query.as_bytes());
-    let mut unknown = UnknownKeys::default();
-    let mut track = serde_path_to_error::Track::new();
-    let form = serde_html_form::Deserializer::new(pairs);
-    let tracked = serde_path_to_error::Deserializer::new(form, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.record(&path));
-    let value: T = read.map_err(|error| value_error(path_parts(&track.path()), &error.to_string()))?;
-    unknown.into_result(WireError::unknown_parameters)?;
-    Ok(value)
+    deserialize(RequestValue::from_query(query), WireError::unknown_parameters)
 }
 
-/// The first unknown keys. Their number is limited, so that a hostile body does not fill our memory or our
-/// response.
-#[derive(Default)]
-struct UnknownKeys(Vec<Issue>);
-
-impl UnknownKeys {
-    fn record(&mut self, path: &serde_ignored::Path<'_>) {
-        if self.0.len() >= MAX_ISSUES {
-            return;
-        }
-        let path = key_path(path);
-        let accepted = matches!(&path[..], [PathPart::Key(key)] if ALWAYS_ACCEPTED.contains(&key.as_str()));
-        if !accepted {
-            self.0.push(Issue::new(path, "this key is not supported here", "unrecognized_keys"));
-        }
-    }
-
-    fn into_result(self, error: fn(&[Issue]) -> WireError) -> Result<(), WireError> {
-        if self.0.is_empty() { Ok(()) } else { Err(error(&self.0)) }
-    }
+/// The only function here that is compiled for each type of request.
+fn deserialize<T: DeserializeOwned>(
+    value: RequestValue,
+    unknown_error: fn(&[Issue]) -> WireError,
+) -> Result<T, WireError> {
+    let unknown = UnknownKeys::default();
+    let value = T::deserialize(ValueDeserializer::root(value, &unknown)).map_err(value_error)?;
+    let issues = unknown.into_issues();
+    if issues.is_empty() { Ok(value) } else { Err(unknown_error(&issues)) }
 }
 
-fn value_error(path: Vec<PathPart>, message: &str) -> WireError {
-    // serde_json appends a position in the text that the caller cannot see; the path is better.
-    let message = message.split(" at line ").next().unwrap_or(message);
+fn json_object(bytes: &[u8]) -> Result<RequestValue, WireError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| WireError::invalid_json("the body is not UTF-8"))?;
+    let value = RequestValue::from_json(text)
+        .map_err(|error| WireError::invalid_json(&about_json(&error.to_string())))?;
+    let found = match value {
+        RequestValue::Object(_) => return Ok(value),
+        RequestValue::List(_) => "a list",
+        RequestValue::Text(_) => "a string",
+        _ => "a plain value",
+    };
+    let message = format!("expected an object, found {found}");
+    Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]))
+}
+
+fn value_error(error: ReadError) -> WireError {
+    let (message, mut path) = error.into_parts();
     let code = if message.starts_with("invalid type") || message.starts_with("missing field") {
         "invalid_type"
     } else {
         "invalid_value"
     };
     // A missing field is reported at the object that lacks it; point at the field itself.
-    let mut path = path;
-    let mut text = about_value(message);
+    let mut text = about_value(&message);
     if let Some(rest) = message.strip_prefix("missing field `") {
         path.push(PathPart::Key(rest.trim_end_matches('`').to_owned()));
         "required".clone_into(&mut text);
     }
     WireError::invalid(&[Issue::new(path, &text, code)])
-}
-
-fn path_parts(path: &serde_path_to_error::Path) -> Vec<PathPart> {
-    use serde_path_to_error::Segment;
-    path.iter()
-        .filter_map(|segment| match segment {
-            Segment::Seq { index } => Some(PathPart::Index(*index)),
-            Segment::Map { key } => Some(PathPart::Key(key.clone())),
-            Segment::Enum { variant } => Some(PathPart::Key(variant.clone())),
-            Segment::Unknown => None,
-        })
-        .collect()
-}
-
-fn key_path(path: &serde_ignored::Path<'_>) -> Vec<PathPart> {
-    use serde_ignored::Path;
-    let mut parts = Vec::new();
-    let mut at = Some(path);
-    while let Some(step) = at {
-        at = match step {
-            Path::Root => None,
-            Path::Seq { parent, index } => {
-                parts.push(PathPart::Index(*index));
-                Some(parent)
-            }
-            Path::Map { parent, key } => {
-                parts.push(PathPart::Key(key.clone()));
-                Some(parent)
-            }
-            Path::Some { parent } | Path::NewtypeStruct { parent } | Path::NewtypeVariant { parent } => {
-                Some(parent)
-            }
-        };
-    }
-    parts.reverse();
-    parts
 }
 
 #[cfg(test)]
@@ -146,7 +84,7 @@ mod tests {
         inner: Option<NestedExample>,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, PartialEq, Deserialize)]
     struct NestedExample {
         list: Vec<u8>,
     }
@@ -199,7 +137,10 @@ mod tests {
     #[test]
     fn survives_deep_nesting() {
         let deep = format!("{{\"url\":\"u\",\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(body::<ExampleRequest>(deep.as_bytes()).unwrap_err().kind, Kind::UnknownKeys);
+        let error = body::<ExampleRequest>(deep.as_bytes()).unwrap_err();
+        assert_eq!(error.kind, Kind::InvalidJson);
+        let message = details(&error)[0]["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("lists and objects stand in each other too deep"), "{message}");
         let list = "[".repeat(1_000_000);
         assert_eq!(body::<ExampleRequest>(list.as_bytes()).unwrap_err().kind, Kind::InvalidJson);
     }
@@ -215,7 +156,57 @@ mod tests {
     fn reads_queries() {
         let read: Query = query("limit=3&anchor=a&anchor=b%2Fc&origin=x").unwrap();
         assert_eq!((read.limit, read.anchor), (Some(3), vec!["a".to_owned(), "b/c".to_owned()]));
-        assert_eq!(query::<Query>("limit=x").unwrap_err().kind, Kind::BadRequest);
+        let error = query::<Query>("limit=x").unwrap_err();
+        assert_eq!(error.text(), "Bad Request: limit: must be a whole number, not the string \"x\"");
+        assert_eq!(query::<Query>("limit=1&limit=2").unwrap_err().kind, Kind::BadRequest);
         assert_eq!(query::<Query>("nope=1").unwrap_err().kind, Kind::UnknownParameters);
+    }
+
+    #[test]
+    fn refuses_more_values_than_fit_in_memory() {
+        let many = format!("{{\"url\":\"u\",\"x\":[{}0]}}", "0,".repeat(2_000_000));
+        assert_eq!(body::<ExampleRequest>(many.as_bytes()).unwrap_err().kind, Kind::InvalidJson);
+    }
+
+    #[test]
+    fn refuses_a_key_that_stands_twice_and_fields_by_position() {
+        for (wrong, path) in [
+            (&br#"{"url":"u","url":"v"}"#[..], json!([])),
+            (br#"{"url":"u","inner":[[1]]}"#, json!(["inner"])),
+            (br#"{"url":"u","maxAge":1.5}"#, json!(["maxAge"])),
+        ] {
+            let error = body::<ExampleRequest>(wrong).unwrap_err();
+            assert_eq!(error.kind, Kind::BadRequest);
+            assert_eq!(details(&error)[0]["path"], path);
+        }
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Choice {
+        Plain,
+        Held(NestedExample),
+        Named { list: Vec<u8> },
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Choices {
+        choices: Vec<Choice>,
+    }
+
+    #[test]
+    fn reads_enums_by_name_and_by_object() {
+        let read: Choices =
+            body(br#"{"choices":["plain",{"held":{"list":[1]}},{"named":{"list":[2]}}]}"#).unwrap();
+        let held = Choice::Held(NestedExample { list: vec![1] });
+        assert_eq!(read.choices, [Choice::Plain, held, Choice::Named { list: vec![2] }]);
+        for (wrong, path) in [
+            (&br#"{"choices":["other"]}"#[..], json!(["choices", 0])),
+            (br#"{"choices":[{"held":{"list":["x"]}}]}"#, json!(["choices", 0, "held", "list", 0])),
+            (br#"{"choices":[{"held":{"list":[],"nope":1}}]}"#, json!(["choices", 0, "held", "nope"])),
+            (br#"{"choices":[{"plain":{}}]}"#, json!(["choices", 0])),
+        ] {
+            assert_eq!(details(&body::<Choices>(wrong).unwrap_err())[0]["path"], path);
+        }
     }
 }

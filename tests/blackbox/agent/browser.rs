@@ -1,15 +1,10 @@
 //! Runs that open a page in a browser: rows that appear only after clicks, the trace, and that no session is left.
 
-use super::{AgentFixture, check_with_python_models};
+use super::{AgentFixture, AgentSite, check_with_python_models};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::ModelServer;
 use testkit::model_server::{MODEL, ScriptedResponse};
-
-/// A server with a browser.
-async fn open() -> AgentFixture {
-    AgentFixture::with(|config| config.set("browser", "")).await
-}
 
 fn feeders() -> Value {
     json!({ "prompt": "Every feeder with its name and price", "schema": { "type": "object", "properties": {
@@ -44,7 +39,7 @@ async fn expect_no_session(fixture: &AgentFixture) {
 
 #[tokio::test]
 async fn rows_behind_load_more_are_found_without_a_model() {
-    let fixture = open().await;
+    let fixture = AgentFixture::with_browser().await;
     let id = fixture.start("/feeders", feeders()).await;
     let status = fixture.wait_for_end(&id).await;
     assert_eq!(names(&status), ALL, "{status}");
@@ -65,7 +60,7 @@ async fn rows_behind_load_more_are_found_without_a_model() {
 
 #[tokio::test]
 async fn a_strict_run_clicks_on_its_page_and_reads_no_other() {
-    let fixture = open().await;
+    let fixture = AgentFixture::with_browser().await;
     let mut asked = feeders();
     asked["strictConstrainToURLs"] = json!(true);
     let id = fixture.start("/feeders", asked).await;
@@ -75,8 +70,8 @@ async fn a_strict_run_clicks_on_its_page_and_reads_no_other() {
 
 #[tokio::test]
 async fn a_model_clicks_and_records_what_comes() {
-    let dir = AgentFixture::open().await;
-    let url = dir.pages.url("/feeders");
+    let pages = AgentSite::start();
+    let url = pages.url("/feeders");
     let record = {
         let field = |number: usize, name: &str| json!({ "field": format!("/feeders/{number}/name"), "value": name, "url": url, "quote": name });
         let price = |number: usize, price: u32| json!({ "field": format!("/feeders/{number}/price"), "value": price, "url": url, "quote": price.to_string() });
@@ -102,7 +97,7 @@ async fn a_model_clicks_and_records_what_comes() {
     let change = |config: crate::server::ServerConfig| {
         config.set("browser", "").set("model_url", &model_url).set("model_name", MODEL)
     };
-    let fixture = AgentFixture { pages: dir.pages, ..AgentFixture::with(change).await };
+    let fixture = AgentFixture { pages, ..AgentFixture::with(change).await };
     let id = fixture.start("/feeders", feeders()).await;
     let status = fixture.wait_for_end(&id).await;
     assert_eq!(names(&status)[..2], ["Oak feeder", "Yew feeder"], "{status}");
@@ -113,7 +108,7 @@ async fn a_model_clicks_and_records_what_comes() {
 
 #[tokio::test]
 async fn a_session_can_be_watched_and_ends_when_its_run_is_cancelled() {
-    let fixture = open().await;
+    let fixture = AgentFixture::with_browser().await;
     let id = fixture.start("/slow-feeders", feeders()).await;
     let started = fixture.wait_for_event(&id, "browser.session.started").await;
     let live = fixture.http().get(&format!("/v2/agent/{id}/trace?liveView=true")).await.unwrap();

@@ -58,7 +58,7 @@ async fn run_ids_are_checked_and_belong_to_their_team() {
 
 #[tokio::test]
 async fn runs_of_an_older_generation_have_no_trace() {
-    let fixture = AgentFixture::open().await;
+    let fixture = AgentFixture::own().await;
     let store = open_database(&fixture.dir).await;
     let team = store.teams().await.unwrap()[0].id;
     let id = Uuid::now_v7();
@@ -108,8 +108,8 @@ async fn a_team_with_zero_data_retention_has_no_runs() {
         zero_data_retention: true,
     };
     let team = store.create_team(team).await.unwrap().id;
-    let secret = engine::keys::Secret::random().unwrap();
-    engine::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
+    let secret = access::keys::Secret::random().unwrap();
+    access::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
     store.shut_down().await;
     let http = fixture.http().with_key(Some(secret.reveal()));
     let refused = http.post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
@@ -118,7 +118,7 @@ async fn a_team_with_zero_data_retention_has_no_runs() {
 
 #[tokio::test]
 async fn a_run_that_could_not_be_submitted_is_reported() {
-    let fixture = AgentFixture::open().await;
+    let fixture = AgentFixture::own().await;
     break_runs_table(&fixture.dir.join("data/gannet.db"));
     let refused = fixture.http().post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
     refused.expect_error(500, "Failed to passthrough agent request.");
@@ -206,8 +206,8 @@ async fn agent_runs_need_the_scope() {
     let fixture = AgentFixture::open().await;
     let store = open_database(&fixture.dir).await;
     let team = store.teams().await.unwrap()[0].id;
-    let secret = engine::keys::Secret::random().unwrap();
-    engine::keys::create(store.as_ref(), team, "s", &[wire::Scope::Scrape], None, &secret).await.unwrap();
+    let secret = access::keys::Secret::random().unwrap();
+    access::keys::create(store.as_ref(), team, "s", &[wire::Scope::Scrape], None, &secret).await.unwrap();
     store.shut_down().await;
     assert_ne!(secret.reveal(), KEY);
     let http = fixture.http().with_key(Some(secret.reveal()));

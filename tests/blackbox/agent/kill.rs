@@ -72,7 +72,7 @@ async fn every_run_ends_and_the_ledger_balances_despite_kills() {
     let (dir, pages, mut random) = (TempDir::new(), AgentSite::start(), Random::new());
     let config = super::config(&dir).set("browser", "off").set("lease", "400ms").set("agent_deadline", "2s");
     let mut accepted = Vec::new();
-    let (rounds, runs) = (short_or_long(4, 100), short_or_long(100, 1_000));
+    let (rounds, runs) = (short_or_long(3, 100), short_or_long(45, 1_000));
     for _ in 0..rounds {
         let server = config.start().await;
         // Somewhere in the middle, or once all runs of this round are accepted.

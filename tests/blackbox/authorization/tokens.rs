@@ -1,7 +1,8 @@
 //! Codes and refresh tokens: who may trade them, once over all processes, and what ends what they led to.
 
 use super::{App, CALLBACK, challenge, expect_refused, post_form, text, value, works};
-use crate::server::{KEY, Server, ServerConfig, start_plain};
+use crate::server::{KEY, Server, ServerConfig, start_own};
+use crate::wait::eventually;
 use serde_json::json;
 use std::time::Duration;
 use store::authorizations::NewAuthorization;
@@ -9,7 +10,7 @@ use testkit::TempDir;
 
 #[tokio::test]
 async fn a_code_is_traded_by_its_client_with_its_verifier_only() {
-    let (dir, server) = start_plain().await;
+    let (dir, server) = start_own().await;
     let (http, app) = (&server.http, App::register(&server.http).await);
     let other = App::register(http).await;
     let answer = app.allow(KEY).await;
@@ -61,7 +62,7 @@ async fn a_code_is_traded_by_its_client_with_its_verifier_only() {
         redirect_uri: "http://127.0.0.1:4711/callback".to_owned(),
         challenge: challenge(),
         scopes: vec!["scrape".to_owned()],
-        code: engine::keys::hash(&format!("code {expired}")),
+        code: access::keys::hash(&format!("code {expired}")),
     };
     assert!(store.authorize(new, Duration::from_millis(1)).await.unwrap());
     tokio::time::sleep(Duration::from_millis(5)).await;
@@ -89,14 +90,14 @@ async fn a_code_works_once_over_all_processes() {
     }
     // Somebody else had the code and the verifier too: nobody keeps what it led to.
     let token = text(granted[0], "access_token");
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!works(&one.http, &token).await && !works(&other.http, &token).await);
+    let ended = async || !works(&one.http, &token).await && !works(&other.http, &token).await;
+    eventually("the token stops to work in both processes", ended).await;
     expect_refused(&app.refresh(&text(granted[0], "refresh_token")).await, 400, "invalid_grant");
 }
 
 #[tokio::test]
 async fn refresh_tokens_rotate_and_reuse_ends_the_authorization() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let (http, app) = (&server.http, App::register(&server.http).await);
     let first = app.trade(http, &app.code().await, &[]).await;
     let second = app.refresh(&text(&first, "refresh_token")).await;
@@ -123,8 +124,38 @@ async fn refresh_tokens_rotate_and_reuse_ends_the_authorization() {
 }
 
 #[tokio::test]
+async fn a_token_is_not_traded_for_a_cookie_that_outlives_it() {
+    let (_dir, server) = start_own().await;
+    let (http, app) = (&server.http, App::register(&server.http).await);
+    let token = app.trade(http, &app.code().await, &[]).await;
+    let sign_in = async |key: &str| {
+        let request = http.with_key(None).request(reqwest::Method::POST, "/admin/sign-in");
+        http.send(request.header("origin", &http.base).json(&json!({ "key": key }))).await.unwrap()
+    };
+    let refused = sign_in(&text(&token, "access_token")).await;
+    assert_eq!((refused.status, refused.header("set-cookie")), (403, ""), "{}", refused.text);
+    assert_eq!(sign_in(KEY).await.status, 200);
+}
+
+#[tokio::test]
+async fn wrong_tokens_of_others_do_not_hold_up_a_good_one() {
+    let (_dir, server) = start_own().await;
+    let (http, app) = (&server.http, App::register(&server.http).await);
+    let first = app.trade(http, &app.code().await, &[]).await;
+    for number in 0..301 {
+        let refused = app.refresh("gn-x.gn-y").await;
+        assert_eq!(refused.status, if number < 300 { 400 } else { 429 }, "{number}: {}", refused.text);
+    }
+    // The same address, as of people behind one router.
+    let second = app.refresh(&text(&first, "refresh_token")).await;
+    assert_eq!(second.status, 200, "{}", second.text);
+    let code = app.trade(http, &app.code().await, &[]).await;
+    assert_eq!(code.status, 200, "{}", code.text);
+}
+
+#[tokio::test]
 async fn an_authorization_ends_by_hand_and_with_the_key_of_the_person() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let (http, app) = (&server.http, App::register(&server.http).await);
     let revoked = app.trade(http, &app.code().await, &[]).await;
     post_form(http, "/oauth2/revoke", &[("token", &text(&revoked, "refresh_token"))]).await;

@@ -98,7 +98,7 @@ async fn pages_can_be_added_to_a_batch() {
 
 #[tokio::test]
 async fn a_batch_takes_a_hundred_thousand_urls_of_which_half_are_invalid() {
-    let fixture = CrawlFixture::open().await;
+    let fixture = CrawlFixture::own().await;
     let urls: Vec<String> = (0..100_000)
         .map(|n| if n % 2 == 0 { fixture.site.url(&format!("/held/{n}")) } else { format!("wrong {n}") })
         .collect();

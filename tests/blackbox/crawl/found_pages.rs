@@ -3,7 +3,7 @@
 
 use super::wait_for_end;
 use crate::crawl::started_id;
-use crate::scrape::config;
+use crate::scrape::shared;
 use crate::server::Server;
 use crate::site_server::SiteServer;
 use axum::Router;
@@ -12,7 +12,6 @@ use axum::response::Html;
 use axum::routing::get;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use testkit::TempDir;
 
 fn page(head: &str, body: &str) -> Html<String> {
     let words = "Northern gannets breed in colonies on cliffs and dive from thirty metres for their fish.";
@@ -54,9 +53,9 @@ async fn crawl(server: &Server, site: &SiteServer, mut options: Value) -> String
 
 #[tokio::test]
 async fn further_pages_of_a_list_and_moved_pages_lead_on() {
-    let (dir, site) = (TempDir::new(), site());
+    let site = site();
     // Without a browser, so that nothing else can follow the moved page.
-    let server = config(&dir).set("browser", "off").start().await;
+    let (_, server) = shared(&[("browser", "off")]).await;
     let began = Instant::now();
     let id = crawl(&server, &site, json!({ "ignoreRobotsTxt": true })).await;
     let status = wait_for_end(&server.http, &format!("/v2/crawl/{id}")).await;
@@ -79,8 +78,8 @@ async fn further_pages_of_a_list_and_moved_pages_lead_on() {
 
 #[tokio::test]
 async fn a_crawl_that_waits_between_pages_says_so() {
-    let (dir, site) = (TempDir::new(), site());
-    let server = config(&dir).set("browser", "off").start().await;
+    let site = site();
+    let (_, server) = shared(&[("browser", "off")]).await;
     let id = crawl(&server, &site, json!({})).await;
     let end = Instant::now() + Duration::from_secs(20);
     let status = loop {

@@ -3,7 +3,7 @@
 
 use super::{started_id, wait_for_end};
 use crate::generated_site::fetch_ledger;
-use crate::scrape::config;
+use crate::scrape::shared;
 use crate::server::Server;
 use crate::site_server::SiteServer;
 use axum::Router;
@@ -12,7 +12,6 @@ use axum::response::Html;
 use axum::routing::get;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use testkit::TempDir;
 
 const TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
@@ -63,11 +62,11 @@ async fn is_found(server: &Server, word: &str) -> bool {
 
 #[tokio::test]
 async fn rules_of_single_pages_are_obeyed_unless_robots_rules_are_ignored() {
-    let (dir, site) = (TempDir::new(), site());
-    let server = config(&dir).set("browser", "off").start().await;
+    let site = site();
+    let (_, server) = shared(&[("browser", "off")]).await;
     let paths = crawl(&server, &site, json!({})).await;
     assert_eq!(paths, ["/", "/from-other", "/header", "/meta", "/open", "/other"]);
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + crate::index::MAX_INDEXING_DELAY;
     while !(is_found(&server, "lastword").await && is_found(&server, "otherword").await) {
         assert!(Instant::now() < end, "the pages of the crawl are not found");
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -18,6 +18,7 @@ async fn an_api_process_and_a_worker_process_are_one_service() {
     let id =
         api.http.post("/v2/crawl", &body).await.unwrap().expect_success()["id"].as_str().unwrap().to_owned();
     let path = format!("/v2/crawl/{id}");
+    // Time for a page that nobody should work on.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let status = fetch_status(&api.http, &path).await;
     assert_eq!(

@@ -1,7 +1,8 @@
 //! Sites with errors, endless files or rate limits: each crawl ends, gives the reason, and is polite.
 
 use super::{assert_counts_add_up, start_crawl, wait_for_end};
-use crate::scrape::config;
+use crate::scrape::shared;
+use crate::site_server::new_listener;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -10,17 +11,16 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use testkit::TempDir;
-use tokio::net::TcpListener;
+use testkit::FreePort;
 
 const MAX_CRAWL_DURATION: Duration = Duration::from_mins(2);
 
 /// Serves what `answer` returns for a path and the number of requests before; returns the base URL.
-async fn site<F>(answer: impl Fn(String, u64) -> F + Send + Sync + 'static) -> String
+fn site<F>(answer: impl Fn(String, u64) -> F + Send + Sync + 'static) -> String
 where
     F: Future<Output = Response> + Send + 'static,
 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = new_listener();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (answer, count) = (Arc::new(answer), Arc::new(AtomicU64::new(0)));
     let router = Router::new().fallback(move |request: Request| {
@@ -43,8 +43,7 @@ fn missing() -> Response {
 }
 
 async fn crawl_to_end(url: &str, mut request: Value) -> Value {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared(&[]).await;
     request["url"] = json!(url);
     request["scrapeOptions"] =
         json!({ "formats": ["links"], "fastMode": true, "maxAge": 0, "timeout": 3_000 });
@@ -56,13 +55,13 @@ async fn crawl_to_end(url: &str, mut request: Value) -> Value {
 
 #[tokio::test]
 async fn a_start_url_that_redirects_away_or_fails_is_reported() {
-    let away = site(|_, _| async { Redirect::permanent("http://elsewhere.invalid/").into_response() }).await;
+    let away = site(|_, _| async { Redirect::permanent("http://elsewhere.invalid/").into_response() });
     let status = crawl_to_end(&away, json!({ "ignoreRobotsTxt": true, "sitemap": "skip" })).await;
     assert_eq!((&status["status"], &status["success"]), (&json!("failed"), &json!(false)), "{status}");
     assert!(status["error"].as_str().unwrap().contains("http://elsewhere.invalid/"), "{status}");
 
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let status = crawl_to_end(&format!("http://{closed}/"), json!({})).await;
+    let closed = format!("http://127.0.0.1:{}/", FreePort::find().0);
+    let status = crawl_to_end(&closed, json!({})).await;
     assert_eq!(status["status"], "failed", "{status}");
     assert!(status["error"].as_str().unwrap().contains("could not connect"), "{status}");
 }
@@ -75,7 +74,7 @@ async fn urls_forbidden_by_robots_txt_are_a_warning() {
             path => plain_page(path, 3),
         }
     };
-    let status = crawl_to_end(&site(forbidden).await, json!({})).await;
+    let status = crawl_to_end(&site(forbidden), json!({})).await;
     assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(0)), "{status}");
     assert!(status["warning"].as_str().unwrap().contains("robots"), "{status}");
     // Without a readable robots.txt everything is forbidden.
@@ -85,9 +84,9 @@ async fn urls_forbidden_by_robots_txt_are_a_warning() {
             path => plain_page(path, 3),
         }
     };
-    let status = crawl_to_end(&site(unsure).await, json!({})).await;
+    let status = crawl_to_end(&site(unsure), json!({})).await;
     assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(0)), "{status}");
-    let status = crawl_to_end(&site(unsure).await, json!({ "ignoreRobotsTxt": true })).await;
+    let status = crawl_to_end(&site(unsure), json!({ "ignoreRobotsTxt": true })).await;
     assert_eq!(status["completed"], 4, "{status}");
 }
 
@@ -106,7 +105,7 @@ async fn an_endless_robots_txt_does_not_stop_the_crawl() {
             path => plain_page(path, 3),
         }
     };
-    let status = crawl_to_end(&site(answer).await, json!({})).await;
+    let status = crawl_to_end(&site(answer), json!({})).await;
     assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(3)), "{status}");
 }
 
@@ -132,8 +131,7 @@ async fn a_site_that_complains_is_left_alone_as_long_as_it_asks_and_loses_no_pag
                 path => plain_page(path, 12),
             }
         }
-    })
-    .await;
+    });
     let status = crawl_to_end(&base, json!({})).await;
     assert_eq!(
         (&status["status"], &status["completed"], &status["failed"]),
@@ -156,8 +154,7 @@ async fn crawl_delays_are_kept() {
                 seen.lock().unwrap().push(Instant::now());
             }
             async move { if path == "/robots.txt" { robots.into_response() } else { plain_page(&path, 4) } }
-        })
-        .await;
+        });
         let mut request = request;
         request["sitemap"] = json!("skip");
         let status = crawl_to_end(&base, request).await;
@@ -182,8 +179,7 @@ async fn a_host_that_dies_half_way_ends_the_crawl_within_its_limits() {
             std::future::pending::<()>().await;
         }
         if path.starts_with("/page/") || path == "/" { plain_page(&path, 60) } else { missing() }
-    })
-    .await;
+    });
     let begun = Instant::now();
     let status = crawl_to_end(&base, json!({ "maxConcurrency": 10 })).await;
     assert_eq!(status["status"], "completed", "{status}");

@@ -5,8 +5,8 @@ use super::{
     assert_expected_pages, fetch_ledger, fetch_pages, in_short_or_long, start_crawl, wait_for_end,
     whole_site_request,
 };
-use crate::scrape::config;
-use crate::server::ServerConfig;
+use crate::scrape::{config, shared};
+use crate::server::Server;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,9 +16,8 @@ use testkit::{TempDir, shared_database};
 const MAX_CRAWL_DURATION: Duration = Duration::from_mins(3);
 const DISCOVERIES: [DiscoveredBy; 3] = [DiscoveredBy::Link, DiscoveredBy::Sitemap, DiscoveredBy::Feed];
 
-async fn check_crawls_return_the_expected_pages(config: ServerConfig) {
-    let server = config.start().await;
-    let site = GeneratedSiteServer::open(7, in_short_or_long(60, 120)).await;
+async fn check_crawls_return_the_expected_pages(server: &Server) {
+    let site = GeneratedSiteServer::open(7, in_short_or_long(60, 120));
     let mut sets = Vec::new();
     for at_once in [1, 50] {
         let id = start_crawl(&server.http, &whole_site_request(&site.base, at_once)).await;
@@ -59,22 +58,22 @@ fn assert_ledger_reasons(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exactly_the_expected_pages_on_sqlite() {
-    let dir = TempDir::new();
-    check_crawls_return_the_expected_pages(config(&dir)).await;
+    let (_, server) = shared(&[]).await;
+    check_crawls_return_the_expected_pages(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exactly_the_expected_pages_on_postgresql() {
     let dir = TempDir::new();
-    check_crawls_return_the_expected_pages(config(&dir).set("database_url", &shared_database())).await;
+    let server = config(&dir).set("database_url", &shared_database()).start().await;
+    check_crawls_return_the_expected_pages(&server).await;
 }
 
 /// Whatever the limit, that many pages come, and always the same ones.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limit_is_exact_and_always_returns_the_same_pages() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
-    let site = GeneratedSiteServer::open(3, 60).await;
+    let (_, server) = shared(&[]).await;
+    let site = GeneratedSiteServer::open(3, 60);
     for limit in [1, 7, 40] {
         let mut sets = Vec::new();
         for at_once in [1, 32] {
@@ -95,9 +94,8 @@ async fn a_limit_is_exact_and_always_returns_the_same_pages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_map_lists_the_expected_pages() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
-    let site = GeneratedSiteServer::open(11, 40).await;
+    let (_, server) = shared(&[]).await;
+    let site = GeneratedSiteServer::open(11, 40);
     let map = server
         .http
         .post("/v2/map", &json!({ "url": site.base, "ignoreQueryParameters": false }))
@@ -127,9 +125,8 @@ async fn a_map_lists_the_expected_pages() {
 /// Links that a script adds are followed where pages are rendered.
 #[tokio::test(flavor = "multi_thread")]
 async fn links_of_rendered_pages_are_followed() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
-    let site = GeneratedSiteServer::open(5, 4).await;
+    let (_, server) = shared(&[]).await;
+    let site = GeneratedSiteServer::open(5, 4);
     let request = json!({
         "url": format!("{}/app", site.base), "sitemap": "skip", "crawlEntireDomain": true, "includePaths": ["^/app$", "^/made/"],
         "scrapeOptions": { "formats": ["links"], "waitFor": 50, "maxAge": 0 },

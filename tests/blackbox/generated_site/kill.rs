@@ -19,7 +19,7 @@ const DISCOVERIES: [DiscoveredBy; 3] = [DiscoveredBy::Link, DiscoveredBy::Sitema
 /// Kills one server after another in the middle of crawls; the next one continues them.
 async fn kill_servers_during_crawls(config: ServerConfig, kills: u32) {
     let config = config.set("lease", "2s");
-    let site = GeneratedSiteServer::open(21, in_short_or_long(30, 60)).await;
+    let site = GeneratedSiteServer::open(21, in_short_or_long(30, 60));
     let mut crawls = Vec::new();
     for round in 0..kills {
         let server = config.start().await;
@@ -51,7 +51,7 @@ async fn assert_crawls_are_complete(server: &Server, site: &GeneratedSiteServer,
 #[tokio::test(flavor = "multi_thread")]
 async fn crawls_survive_kills_on_sqlite() {
     let dir = TempDir::new();
-    kill_servers_during_crawls(config(&dir), in_short_or_long(4, 100)).await;
+    kill_servers_during_crawls(config(&dir), in_short_or_long(3, 100)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +59,7 @@ async fn crawls_survive_kills_on_postgresql() {
     let dir = TempDir::new();
     kill_servers_during_crawls(
         config(&dir).set("database_url", &shared_database()),
-        in_short_or_long(3, 100),
+        in_short_or_long(2, 100),
     )
     .await;
 }
@@ -69,10 +69,10 @@ async fn crawls_survive_kills_on_postgresql() {
 async fn processes_share_crawls_and_any_may_be_killed() {
     let dir = TempDir::new();
     let shared = config(&dir).set("database_url", &shared_database()).set("lease", "2s");
-    let site = GeneratedSiteServer::open(33, in_short_or_long(40, 80)).await;
+    let site = GeneratedSiteServer::open(33, in_short_or_long(40, 80));
     let keeper = shared.start().await;
     let mut crawls = Vec::new();
-    for round in 0..in_short_or_long(3_u32, 50) {
+    for round in 0..in_short_or_long(2_u32, 50) {
         let others = [shared.start().await, shared.start().await];
         if crawls.len() < 3 || round % 4 == 0 {
             crawls.push(start_crawl(&others[0].http, &whole_site_request(&site.base, 20)).await);

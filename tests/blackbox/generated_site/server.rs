@@ -1,5 +1,6 @@
 //! Serves a generated site on a port of its own, and counts requests.
 
+use crate::site_server::new_listener;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -8,7 +9,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use testkit::generated_site::GeneratedSite;
-use tokio::net::TcpListener;
 
 pub struct GeneratedSiteServer {
     pub site: Arc<GeneratedSite>,
@@ -17,9 +17,9 @@ pub struct GeneratedSiteServer {
 }
 
 impl GeneratedSiteServer {
-    pub async fn open(seed: u64, size: usize) -> Self {
+    pub fn open(seed: u64, size: usize) -> Self {
         let site = Arc::new(GeneratedSite::new(seed, size));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = new_listener();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let hits: Arc<Mutex<HashMap<String, u64>>> = Arc::default();
         let requests = Arc::new(AtomicU64::new(0));

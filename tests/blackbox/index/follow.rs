@@ -11,7 +11,7 @@ use testkit::TempDir;
 
 #[tokio::test]
 async fn a_scraped_page_is_found_and_a_private_one_never() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     for options in [
         json!({ "zeroDataRetention": true }),
         json!({ "storeInCache": false }),
@@ -76,12 +76,12 @@ async fn a_page_scraped_on_one_machine_is_found_on_another() {
 /// Killed at any moment while it takes in an import, a server ends with every page in its index, once.
 #[tokio::test]
 async fn no_page_is_lost_or_doubled_by_kill_9() {
-    const ROWS: usize = 3_000;
+    const ROWS: usize = 2_000;
     let dir = TempDir::new();
     let file = dir.join("rows.jsonl");
     write(&file, &rows(ROWS));
     let config = config(&dir);
-    let kills = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 40 } else { 4 };
+    let kills = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 40 } else { 3 };
     let mut importing = config.command(&["index", "add"]);
     let server = config.start().await;
     let mut import = importing.arg(&file).stdout(std::process::Stdio::null()).spawn().unwrap();

@@ -2,12 +2,11 @@
 //! from a sign-in at an identity provider to a tool in both exchanges that clients make.
 
 use super::{ScrapeFixture, open};
-use crate::server::{KEY, ServerConfig, gannet};
+use crate::server::{KEY, PublicAddress, ServerConfig, gannet};
 use crate::site::Site;
 use crate::site_server::SiteServer;
 use axum::routing::post;
 use axum::{Json, Router};
-use oauth2::{ClientSecret, RefreshToken};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
@@ -191,19 +190,25 @@ async fn both_exchanges_of_managed_authorization_lead_to_a_tool() {
     let key = Arc::new(SigningKey::new("key-1", jsonwebtoken::Algorithm::ES256));
     let keys = serve_body(key_set(&[&*key]));
     let provider = identity_provider(ISSUER, key);
-    let mut config =
-        ServerConfig::at(dir.path()).set("egress_allow", "identity=127.0.0.0/8;scrape=127.0.0.0/8");
+    let address = PublicAddress::bind().await;
+    let base = address.base.clone();
+    let mut config = ServerConfig::at(dir.path())
+        .set("egress_allow", "identity=127.0.0.0/8;scrape=127.0.0.0/8")
+        .set("public_url", &base);
     config.toml = format!(
         "[[trust]]\nissuer = \"{ISSUER}\"\njwks_url = \"{keys}\"\n[[trust.clients]]\nid = \"test-agent\"\nsecret = \"s3cret\""
     );
     let server = config.start().await;
-    let (base, http) = (server.http.base.clone(), default_oauth_http_client().expect("a client"));
+    address.lead_to(&server);
+    let http = default_oauth_http_client().expect("a client");
     let resource = format!("{base}/mcp");
-    let signed_in = RefreshToken::new("signed-in".to_owned());
+    // rmcp does not export the types of its secrets, so they are made from JSON.
+    let signed_in = serde_json::from_value(json!("signed-in")).expect("a refresh token");
     let exchange = |secret: &str| {
         let provider = EmaAuthorizationServer::new(ISSUER, provider.url("/token"), "desktop");
         let ours = EmaAuthorizationServer::new(&*base, format!("{base}/oauth2/token"), "test-agent");
-        let secret = EmaClientAuthentication::ClientSecretBasic(ClientSecret::new(secret.to_owned()));
+        let secret = serde_json::from_value(json!(secret)).expect("a secret");
+        let secret = EmaClientAuthentication::ClientSecretBasic(secret);
         let ours = ours.with_client_authentication(secret);
         EmaExchangeRequest::new(provider, ours, &resource, &signed_in).with_scopes(["scrape", "search"])
     };

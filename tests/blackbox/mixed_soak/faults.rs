@@ -1,6 +1,7 @@
-//! What breaks during the mixed soak. Each fault begins, lasts a few seconds and is over when
+//! What breaks during the mixed soak. Each fault begins, lasts some seconds and is over when
 //! [`Faults::inject`] returns.
 
+use super::is_long;
 use super::site::SoakSite;
 use crate::http::Http;
 use crate::processes;
@@ -51,20 +52,21 @@ impl Faults {
         let program = "import sqlite3, sys, time\n\
             c = sqlite3.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
             c.execute('BEGIN IMMEDIATE')\n\
-            time.sleep(6)\n";
+            time.sleep(float(sys.argv[2]))\n";
         let python = std::env::var_os("GANNET_TEST_PYTHON").unwrap_or_else(|| "python3".into());
         let mut command = Command::new(python);
-        command.args(["-c", program]).arg(&self.database);
+        let seconds = if is_long() { "6" } else { "2" };
+        command.args(["-c", program]).arg(&self.database).arg(seconds);
         let status = tokio::task::spawn_blocking(move || command.status()).await.unwrap();
         assert!(status.expect("python").success(), "the database could not be locked");
-        "database locked for 6 s"
+        "database locked"
     }
 
     async fn take_site_down(&self) -> &'static str {
         self.site.set_up(false);
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(Duration::from_secs(if is_long() { 2 } else { 1 })).await;
         self.site.set_up(true);
-        "site down for 2 s"
+        "site down"
     }
 
     /// Stops the process with SIGSTOP, like a machine that is suspended.

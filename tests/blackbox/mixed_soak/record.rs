@@ -45,10 +45,8 @@ impl Record {
         part.iter().map(value).sum::<f64>() / part.len() as f64
     }
 
-    /// The last quarter used at most a tenth more than the second. In a short run caches still fill in the
-    /// first half, so it has slack.
+    /// The last quarter used at most a tenth more than the second.
     pub fn is_level(&self) {
-        let slack_mb = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 24.0 } else { 120.0 };
         let quarters =
             |value: &dyn Fn(&Sample) -> f64| [0, 1, 2, 3].map(|quarter| self.quarter(quarter, value));
         let memory = quarters(&|sample| sample.memory_mb);
@@ -58,7 +56,7 @@ impl Record {
         println!("memory of the server by quarters, MB: {memory:.1?}");
         println!("handles: {handles:.0?}  threads: {threads:.0?}");
         println!("database, MB: {database:.1?}");
-        assert!(memory[3] <= memory[1] * 1.1 + slack_mb, "memory grows: {memory:.1?} MB");
+        assert!(memory[3] <= memory[1] * 1.1 + 24.0, "memory grows: {memory:.1?} MB");
         assert!(handles[3] <= handles[1] * 1.1 + 32.0, "handles grow: {handles:.0?}");
         assert!(threads[3] <= threads[1] * 1.1 + 24.0, "threads grow: {threads:.0?}");
     }

@@ -69,7 +69,7 @@ async fn a_model_that_hangs_ends_with_the_request() {
         let response = fixture.scraping.scrape("/article", options).await;
         let details = assert_failure(&response, 408, "SCRAPE_TIMEOUT");
         assert_eq!(details["while"], "waiting for the language model");
-        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert_eq!(fixture.scraping.credits_used().await, 0);
     }
 }

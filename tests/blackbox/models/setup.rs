@@ -5,7 +5,7 @@ use crate::scrape::{ScrapeFixture, assert_failure};
 use crate::server::{ServerConfig, run};
 use serde_json::json;
 use testkit::model_server::{MODEL, ModelCapabilities, ScriptedResponse};
-use testkit::{ModelServer, TempDir};
+use testkit::{ClosedPort, ModelServer, TempDir};
 
 fn doctor(settings: &[(&str, &str)]) -> (Option<i32>, String) {
     let dir = TempDir::new();
@@ -43,7 +43,8 @@ async fn doctor_reports_what_a_model_can_do() {
     assert!(!text.contains(MODEL_KEY), "{text}");
     assert!(server.requests().is_empty(), "only the probe asked");
 
-    let gone = ModelServer::with_responses(vec![ScriptedResponse::Stall]).url();
+    let closed = ClosedPort::hold();
+    let gone = format!("http://{}/v1", closed.address());
     let (code, text) = doctor(&[("model_url", &gone), ("model_name", MODEL)]);
     let line = model_line(&text);
     assert!(line.contains("BROKEN") && line.contains("cannot be reached"), "{line}");

@@ -1,14 +1,13 @@
 //! What is a change, and what is told of it.
 
-use super::{ChangingSite, config, counts, create, run};
+use super::{ChangingSite, counts, create, run, shared};
 use crate::webhooks::{Delivery, Receiver};
 use serde_json::{Value, json};
-use testkit::TempDir;
 
 #[tokio::test]
 async fn changes_are_told_and_noise_is_not_one() {
-    let (dir, receiver) = (TempDir::new(), Receiver::start());
-    let server = config(&dir).start().await;
+    let receiver = Receiver::start();
+    let (_, server) = shared().await;
     let http = &server.http;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     let more = json!({ "goal": "price below 50", "webhook": receiver.url("/hook") });
@@ -61,8 +60,7 @@ async fn changes_are_told_and_noise_is_not_one() {
 
 #[tokio::test]
 async fn a_page_that_is_gone_is_removed_once() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     let monitor = create(http, &site, json!({})).await;
@@ -87,8 +85,7 @@ async fn a_page_that_is_gone_is_removed_once() {
 
 #[tokio::test]
 async fn data_is_compared_by_its_fields() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let page = |price: u32, note: &str| {
         format!(

@@ -1,7 +1,7 @@
 //! Chat and push services, quiet hours, errors, and the pages and the feed that messages link to.
 
 use super::mail_server::path_of;
-use super::{ChangingSite, config, create, run};
+use super::{ChangingSite, config, create, run, shared};
 use crate::webhooks::Receiver;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -100,6 +100,8 @@ async fn services_are_told_what_changed_with_links_that_show_it() {
     let timeline = anyone.get(&path_of(view["timelineUrl"].as_str().unwrap())).await.unwrap();
     assert!(timeline.status == 200 && timeline.text.contains("2 checks"), "{}", timeline.text);
     assert!(!timeline.text.contains("<img src=x"), "{}", timeline.text);
+    let first = "new\">First check</span><span class=\"what\">1 page</span>";
+    assert!(timeline.text.contains(first), "a first check changed nothing: {}", timeline.text);
     let feed_path = path_of(view["feedUrl"].as_str().unwrap());
     let feed = anyone.get(&feed_path).await.unwrap();
     assert!(feed.header("content-type").starts_with("application/atom+xml"), "{}", feed.text);
@@ -118,8 +120,8 @@ async fn services_are_told_what_changed_with_links_that_show_it() {
 
 #[tokio::test]
 async fn a_second_error_and_its_end_are_told() {
-    let (dir, receiver) = (TempDir::new(), Receiver::start());
-    let server = config(&dir).start().await;
+    let receiver = Receiver::start();
+    let (_, server) = shared().await;
     let http = &server.http;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     let channel = json!({ "type": "generic", "url": receiver.url("/generic") });
@@ -159,6 +161,7 @@ async fn quiet_hours_end_with_one_message() {
         last = run(http, &monitor).await;
         assert_eq!(last["notificationStatus"], "held", "{last}");
     }
+    // Time for a message that should not come yet.
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(receiver.deliveries("/generic").is_empty(), "it is night");
     // The hours end.
@@ -173,7 +176,8 @@ async fn quiet_hours_end_with_one_message() {
         told["text"].as_str().unwrap().contains("70 EUR")
             && told["text"].as_str().unwrap().contains("60 EUR")
     );
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // Time for a second one.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(receiver.deliveries("/generic").len(), 1, "one message for all of them");
 }
 

@@ -46,13 +46,17 @@ async fn monitors_are_used_from_the_command_line() {
     let mut watch =
         config.command(&["monitor", "watch"]).stdout(Stdio::piped()).spawn().expect("start `monitor watch`");
     let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    std::thread::sleep(Duration::from_secs(3));
-    site.set("<p>Price: 40 EUR</p>");
-    gannet(&["run", "Chair", "--wait"]);
-    let line = tokio::task::spawn_blocking(move || lines.map_while(Result::ok).next()).await.unwrap();
+    let (send, printed) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
+    // It prints nothing when it begins, and checks that ended before are not news.
+    let line = (30..40).rev().find_map(|price| {
+        site.set(&format!("<p>Price: {price} EUR</p>"));
+        gannet(&["run", "Chair", "--wait"]);
+        printed.recv_timeout(Duration::from_secs(3)).ok()
+    });
     watch.kill().unwrap();
     watch.wait().unwrap();
-    let line = line.expect("a line for the check");
+    let line = line.expect("a line for a check");
     assert!(line.contains("1 changed") && line.ends_with("Chair"), "{line}");
     assert!(gannet(&["pause", "Chair"]).contains("paused"));
     let (code, _, errors) = run(config.command(&["monitor", "run", "Chair"]));

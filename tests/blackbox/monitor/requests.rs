@@ -1,6 +1,6 @@
 //! Requests: what is accepted, what is refused and with which words, paging and filters.
 
-use super::{ChangingSite, config, create, run, wait};
+use super::{ChangingSite, config, create, run, shared, wait};
 use crate::http::{Http, HttpResponse};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,8 +12,7 @@ async fn patch(http: &Http, path: &str, body: Value) -> HttpResponse {
 
 #[tokio::test]
 async fn monitors_are_created_changed_and_deleted() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     let webhook = json!({ "url": "https://hooks.example/T0/secret", "events": ["monitor.page"], "headers": { "X-A": "b" } });
@@ -75,8 +74,7 @@ async fn monitors_are_created_changed_and_deleted() {
 
 #[tokio::test]
 async fn checks_and_pages_are_paged_and_filtered() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let site = ChangingSite::start("<p>Price: 80 EUR</p>");
     let urls: Vec<String> = (0..5)
@@ -115,8 +113,7 @@ async fn checks_and_pages_are_paged_and_filtered() {
 
 #[tokio::test]
 async fn what_cannot_be_is_refused_with_the_words_of_the_contract() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let with = async |field: &str, value: Value| {
         let targets = json!([{ "type": "scrape", "urls": ["https://a.example/"] }]);
@@ -181,8 +178,7 @@ async fn what_cannot_be_is_refused_with_the_words_of_the_contract() {
 
 #[tokio::test]
 async fn a_team_with_zero_data_retention_has_no_monitors() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (dir, server) = shared().await;
     let key = crate::scrape::new_team_key(&dir, "discreet", true).await;
     let http = server.http.with_key(Some(&key));
     let words = "Your team has zero data retention enabled. This is not supported on monitor.";

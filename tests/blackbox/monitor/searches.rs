@@ -31,7 +31,7 @@ async fn results_are_told_once_when_they_fit_the_goal() {
     let other = hit("https://bread.example/", "Recipes", "for bread with seeds");
     fixture.engine.set_response(vec![cheap.clone(), dear(1200), other.clone()]);
     let body = json!({
-        "name": "Flats", "schedule": { "text": "hourly" }, "goal": "flats in Berlin below 900 EUR",
+        "name": "Flats", "schedule": { "cron": super::RARELY }, "goal": "flats in Berlin below 900 EUR",
         "targets": [{ "type": "search", "queries": ["flats berlin", "berlin flat"], "maxResults": 5 }],
     });
     let created = http.post("/v2/monitor", &body).await.unwrap();

@@ -1,6 +1,6 @@
 //! A site as a target: pages that are new, gone or changed, exactly.
 
-use super::{config, counts, run};
+use super::{counts, run, shared};
 use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -10,7 +10,6 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use testkit::TempDir;
 
 /// The pages of the site: number and text.
 type Pages = Arc<Mutex<BTreeMap<u32, String>>>;
@@ -46,8 +45,7 @@ fn pages_with(check: &Value, status: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn new_gone_and_changed_pages_of_a_site_are_exact() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let pages: Pages = Arc::new(Mutex::new((1..=8).map(|page| (page, text(page, "old"))).collect()));
     let routes = Router::new().route("/", get(contents)).route("/page/{number}", get(page));
@@ -82,8 +80,7 @@ async fn new_gone_and_changed_pages_of_a_site_are_exact() {
 
 #[tokio::test]
 async fn what_a_crawl_could_not_read_is_told() {
-    let dir = TempDir::new();
-    let server = config(&dir).start().await;
+    let (_, server) = shared().await;
     let http = &server.http;
     let links =
         (1..=13).map(|page| format!("<a href='/gone/{page}'>{page}</a> ")).collect::<Vec<_>>().concat();

@@ -4,7 +4,7 @@ use super::{
     BOUNDARY, PAGE, expect_page, file_part, form, names_of_incoming, options_part, post_form, raw_part,
     wait_for_no_incoming,
 };
-use crate::server::{KEY, start_plain};
+use crate::server::{KEY, start_own, start_plain};
 use reqwest::Method;
 use serde_json::json;
 use std::io::{Read, Write};
@@ -44,7 +44,7 @@ async fn parts_come_in_any_order_and_options_in_any_form() {
 
 #[tokio::test]
 async fn broken_forms_are_refused_with_the_reason_and_leave_nothing() {
-    let (dir, server) = start_plain().await;
+    let (dir, server) = start_own().await;
     let http = &server.http;
     let (file, second) = (file_part("a.html", PAGE.as_bytes()), file_part("b.html", PAGE.as_bytes()));
     let long_header = raw_part(&format!("X-Long: {}", "x".repeat(1_000_000)), b"x");
@@ -167,7 +167,7 @@ fn begin_upload(base: &str) -> TcpStream {
 
 #[tokio::test]
 async fn a_caller_who_hangs_up_leaves_nothing() {
-    let (dir, server) = start_plain().await;
+    let (dir, server) = start_own().await;
     let stream = begin_upload(&server.http.base);
     let end = std::time::Instant::now() + Duration::from_secs(20);
     while super::open_incoming(server.pid()) == 0 {

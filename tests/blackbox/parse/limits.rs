@@ -1,7 +1,7 @@
 //! Limits: sizes of files, credits, keys that are used once.
 
 use super::{PAGE, expect_page, file_part, form, options_part, parse, post_form, wait_for_no_incoming};
-use crate::server::{ServerConfig, start_plain};
+use crate::server::{ServerConfig, start_own};
 use reqwest::Method;
 use serde_json::json;
 use testkit::TempDir;
@@ -10,7 +10,7 @@ const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;
 
 #[tokio::test]
 async fn a_file_may_have_50_megabytes_and_not_one_byte_more() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let http = &server.http;
     let zeros = vec![0; MAX_FILE_BYTES + 1];
     let exact = post_form(http, form(&[file_part("a.bin", &zeros[1..]), options_part("{}")])).await;

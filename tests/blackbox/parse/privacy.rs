@@ -1,7 +1,7 @@
 //! Zero data retention: nothing of a file is stored, neither its text nor its name, however it came.
 
 use super::{expect_page, parse};
-use crate::server::start_plain;
+use crate::server::start_own;
 use reqwest::Method;
 use serde_json::json;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn files_with(folder: &Path, word: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn nothing_of_a_private_file_is_left() {
-    let (dir, server) = start_plain().await;
+    let (dir, server) = start_own().await;
     let (http, data) = (&server.http, dir.join("data"));
     let page = format!("<html><body><main><h1>Gannets</h1><p>{WORD} dives.</p></main></body></html>");
     let name = format!("{WORD}.html");

@@ -3,10 +3,9 @@
 use super::{PAGE, wait_for_no_incoming};
 use crate::http::{Http, HttpResponse};
 use crate::scrape::other_team;
-use crate::server::{Server, start_plain};
+use crate::server::{Server, start_own, start_plain};
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::TempDir;
 
 async fn create(http: &Http, body: &Value) -> Value {
     let response = http.post("/v2/parse/upload-url", body).await.unwrap();
@@ -45,7 +44,7 @@ async fn objects(server: &Server) -> String {
 
 #[tokio::test]
 async fn a_file_is_uploaded_without_a_key_and_parsed_once() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let http = &server.http;
     let asked = json!({ "filename": "../Übersicht 1.html", "contentType": "text/html", "declaredSizeBytes": PAGE.len() });
     let upload = create(http, &asked).await;
@@ -72,7 +71,7 @@ async fn a_file_is_uploaded_without_a_key_and_parsed_once() {
 
 #[tokio::test]
 async fn of_requests_at_once_one_gets_the_file() {
-    let (_dir, server) = start_plain().await;
+    let (_dir, server) = start_own().await;
     let upload = create(&server.http, &json!({ "filename": "a.html" })).await;
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..6 {
@@ -123,7 +122,7 @@ async fn an_upload_belongs_to_its_team() {
 
 #[tokio::test]
 async fn uploads_that_are_never_parsed_are_bounded() {
-    let (dir, server): (TempDir, Server) = start_plain().await;
+    let (dir, server) = start_plain().await;
     let http = &server.http;
     for n in 0..100 {
         create(http, &json!({ "filename": format!("{n}.pdf") })).await;

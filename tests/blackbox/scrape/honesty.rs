@@ -1,6 +1,7 @@
 //! A bot wall is never a success, and the response says how a page was fetched.
 
-use super::{ScrapeFixture, assert_contains, assert_failure, assert_lacks};
+use super::{ScrapeFixture, assert_contains, assert_failure, assert_lacks, scrape_as};
+use crate::hostile::servers::respond_and_close;
 use crate::processes;
 use serde_json::json;
 
@@ -31,6 +32,26 @@ async fn bot_walls_are_failures_with_every_engine() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_cut_off_is_no_page() {
+    let fixture = ScrapeFixture::open().await;
+    let chapter = |number: u32| format!("<p>Chapter {number} of the long story of chairs.</p>");
+    let half = (1..60).map(chapter).collect::<Vec<_>>().concat();
+    let page = |end: &str| {
+        let body = format!("<html><body><main><h1>Chairs</h1>{half}{end}");
+        let length = body.len() + 5_000;
+        format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let cut = respond_and_close(page("")).await;
+    let response = scrape_as(fixture.http(), &cut.url("/"), json!({ "timeout": 30_000 })).await;
+    assert_failure(&response, 500, "SCRAPE_SITE_ERROR");
+    assert!(response.text.contains("in the middle of the body"), "{}", response.text);
+    // A site that announces a wrong length has sent its page all the same.
+    let whole = respond_and_close(page("</main></body></html>")).await;
+    let response = scrape_as(fixture.http(), &whole.url("/"), json!({ "timeout": 30_000 })).await;
+    assert_contains(&response.expect_success()["data"]["markdown"], &["Chapter 59"]);
+}
+
+#[tokio::test]
 async fn a_javascript_app_is_rendered_and_the_ladder_says_so() {
     let fixture = ScrapeFixture::open().await;
     let page = fixture.scrape_document("/app", json!({ "formats": ["markdown", "rawHtml"] })).await;
@@ -49,7 +70,7 @@ async fn a_javascript_app_is_rendered_and_the_ladder_says_so() {
 
 #[tokio::test]
 async fn fast_mode_starts_no_browser() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let response = fixture.scrape("/app", json!({ "fastMode": true })).await;
     assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");
     assert_eq!(processes::tree(fixture.server.pid()).len(), 1, "the server alone");

@@ -43,6 +43,7 @@ async fn answer(State(accepts): State<Accepts>, request: Request) -> Response {
     }
 }
 
+/// With a server of its own: which hosts refused markdown is remembered by their address without the port.
 struct MarkdownSite {
     fixture: ScrapeFixture,
     accepts: Accepts,
@@ -53,7 +54,7 @@ impl MarkdownSite {
     async fn open() -> Self {
         let accepts = Accepts::default();
         let site = SiteServer::start(Router::new().fallback(answer).with_state(accepts.clone()));
-        Self { fixture: ScrapeFixture::open().await, accepts, site }
+        Self { fixture: ScrapeFixture::own().await, accepts, site }
     }
 
     async fn scrape(&self, path: &str, options: Value) -> Value {

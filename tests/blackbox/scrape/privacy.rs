@@ -72,7 +72,7 @@ fn find_in_files(folder: &Path, needle: &[u8]) -> Option<String> {
 
 #[tokio::test]
 async fn zero_data_retention_leaves_nothing_behind() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     fixture.site.change(200, MARKER);
     let path = format!("/changing?{MARKER}-in-the-address");
     let private = json!({ "zeroDataRetention": true, "formats": ["markdown", "html", "links"] });

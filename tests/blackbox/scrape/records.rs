@@ -94,7 +94,7 @@ async fn files_are_served_by_signed_urls_only() {
     }
     let bare = fixture.http().get(path).await.unwrap();
     assert_eq!(bare.status, 400, "{}", bare.text);
-    let left = expires - u64::try_from(engine::time::now() / 1000).unwrap();
+    let left = expires - u64::try_from(stored_data::time::now() / 1000).unwrap();
     assert!((86_000..=86_400).contains(&left), "a day: {left} s");
 }
 

@@ -148,11 +148,10 @@ async fn a_query_reaches_the_provider_unchanged_and_cannot_inject_parameters() {
 
 #[tokio::test]
 async fn scraped_pages_are_found_without_any_provider() {
-    let dir = testkit::TempDir::new();
-    let server = crate::scrape::config(&dir).start().await;
+    let (dir, server) = crate::scrape::shared(&[]).await;
     let site = crate::site::Site::start();
     crate::scrape::scrape_as(&server.http, &site.url("/article"), json!({})).await.expect_success();
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let end = std::time::Instant::now() + crate::index::MAX_INDEXING_DELAY;
     let found = loop {
         let response = search_as(&server.http, "gannets dive", json!({})).await;
         if !urls(&response.expect_success()["data"]["web"]).is_empty() {

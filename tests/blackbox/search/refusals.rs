@@ -1,6 +1,7 @@
 //! Invalid search requests, and the field each error names.
 
 use super::SearchFixture;
+use crate::server::start_plain;
 use serde_json::json;
 
 #[tokio::test]
@@ -53,13 +54,12 @@ async fn invalid_values_of_a_search_are_named_with_their_path() {
 
 #[tokio::test]
 async fn search_needs_the_scope() {
-    let fixture = SearchFixture::open().await;
-    let made =
-        fixture.http().post("/admin/keys", &json!({ "name": "other", "scopes": ["map"] })).await.unwrap();
+    let (_dir, server) = start_plain().await;
+    let made = server.http.post("/admin/keys", &json!({ "name": "other", "scopes": ["map"] })).await.unwrap();
     let key = made.json["key"].as_str().or(made.json["secret"].as_str()).unwrap_or_default().to_owned();
     assert!(!key.is_empty(), "{}", made.text);
-    let response = super::search_as(&fixture.http().with_key(Some(&key)), "x", json!({})).await;
+    let response = super::search_as(&server.http.with_key(Some(&key)), "x", json!({})).await;
     response.expect_error(403, "Forbidden");
-    let nobody = super::search_as(&fixture.http().with_key(None), "x", json!({})).await;
+    let nobody = super::search_as(&server.http.with_key(None), "x", json!({})).await;
     nobody.expect_error(401, "Unauthorized: Invalid token");
 }

@@ -174,7 +174,7 @@ async fn a_crawl_stores_nothing_of_a_page_outside_its_scope() {
         404,
         "SCRAPE_LOCKDOWN_CACHE_MISS",
     );
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + crate::index::MAX_INDEXING_DELAY;
     while search(&fixture, "startword").await.is_empty() {
         assert!(Instant::now() < end, "the page of the crawl is not found");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -253,7 +253,7 @@ async fn a_stored_page_of_a_blocked_host_is_not_used() {
 /// M2: a page fetched without checking the certificate is not used for a request that wants it checked.
 #[tokio::test]
 async fn an_unchecked_page_is_not_used_where_certificates_are_checked() {
-    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let fixture = ScrapeFixture::without_browser().await;
     let site = Site::start_tls();
     let url = site.url("/article");
     let checked = |more: Value| {
@@ -290,7 +290,7 @@ async fn pages_of_a_hash_routed_app_are_stored_separately() {
 /// M6: requests that accept different things do not share a fetch, whichever comes first.
 #[tokio::test]
 async fn a_bot_wall_or_a_file_is_not_shared_with_requests_that_refuse_it() {
-    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let fixture = ScrapeFixture::without_browser().await;
     let site = SiteServer::start(pairs::slow_pages());
     let raw = json!({ "formats": ["rawBase64"], "maxAge": 0 });
     let files = json!({ "parsers": [], "maxAge": 0 });

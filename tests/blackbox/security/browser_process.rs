@@ -91,7 +91,7 @@ async fn the_browser_runs_sandboxed_and_not_as_root() {
     let dir = open_folder();
     let config = config(&dir).set("log", "info");
     let (server, site) = (config.start().await, Site::start());
-    let fixture = ScrapeFixture { dir, server, site };
+    let fixture = ScrapeFixture { dir: dir.into(), server, site };
     assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
     let browser = browser_of(&fixture.server);
     let is_root = own_uid() == 0;
@@ -161,7 +161,7 @@ async fn a_browser_without_a_sandbox_is_reported_or_refused() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(server.log().contains("WARN") && server.log().contains("user namespaces"), "{}", server.log());
-    let fixture = ScrapeFixture { dir, server, site };
+    let fixture = ScrapeFixture { dir: dir.into(), server, site };
     assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
     let browser = browser_of(&fixture.server);
     let main = browser.iter().find(|process| process.is_main()).unwrap();
@@ -198,7 +198,7 @@ async fn files_of_a_browser_that_does_not_work_restricted_can_be_left_open() {
         assert!(Instant::now() < end, "no warning at the start:\n{}", server.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let fixture = ScrapeFixture { dir, server, site: Site::start() };
+    let fixture = ScrapeFixture { dir: dir.into(), server, site: Site::start() };
     assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
     let (verdict, text) = doctor(&open);
     assert!(
@@ -227,7 +227,7 @@ async fn the_account_of_the_browser_is_configurable_and_checked_at_the_start() {
         return;
     }
     let chosen = config(&dir).set("browser_user", "54321:54322");
-    let fixture = ScrapeFixture { server: chosen.start().await, site: Site::start(), dir };
+    let fixture = ScrapeFixture { server: chosen.start().await, site: Site::start(), dir: dir.into() };
     fixture.scrape_document("/app", json!({})).await;
     for process in browser_of(&fixture.server) {
         assert_eq!(process.field("Uid"), ["54321"; 4], "{}", process.status);
@@ -266,7 +266,7 @@ fn page_with_busy_frame() -> u16 {
 
 #[tokio::test]
 async fn a_frame_of_another_site_has_its_own_process() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let url = format!("http://127.0.0.1:{}/", page_with_busy_frame());
     let body = json!({ "url": url, "waitFor": 3000, "timeout": 30_000 });
     let response = fixture.http().post("/v2/scrape", &body).await.unwrap();

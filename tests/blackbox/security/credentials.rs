@@ -4,7 +4,7 @@ mod browser_slots;
 mod logins;
 
 use crate::http::{Http, HttpResponse};
-use crate::scrape::{ScrapeFixture, assert_failure, config};
+use crate::scrape::{ScrapeFixture, assert_failure, shared};
 use crate::search::SearchFixture;
 use crate::server::Server;
 use crate::site::Site;
@@ -16,7 +16,6 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use testkit::TempDir;
 
 /// What no other host may see.
 const SECRET: &str = "SECRET";
@@ -109,10 +108,9 @@ fn elsewhere() -> Host {
     })
 }
 
-async fn without_browser() -> (TempDir, Server) {
-    let dir = TempDir::new();
-    let server = config(&dir).set("browser", "off").start().await;
-    (dir, server)
+/// A server without a browser, which other tests use too.
+async fn without_browser() -> Server {
+    shared(&[("browser", "off")]).await.1
 }
 
 /// Waits until a crawl or a batch has ended; returns its status.
@@ -138,7 +136,7 @@ async fn wait_for_end(http: &Http, path: &str, open: &str) -> HttpResponse {
 /// H2 a: sitemaps and feeds may lie on any host, and the author of a robots.txt chooses it.
 #[tokio::test]
 async fn map_sends_headers_to_the_mapped_site_only() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let other = elsewhere();
     let (sitemap, nested, feed) =
         (other.url("/evil-sitemap.xml"), other.url("/nested.xml"), other.url("/feed.xml"));
@@ -164,7 +162,7 @@ async fn map_sends_headers_to_the_mapped_site_only() {
 /// H2 b: without a certificate check anybody on the network path could read the headers.
 #[tokio::test]
 async fn map_checks_certificates_where_it_sends_headers() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let site = Site::start_tls();
     let body = json!({ "url": site.url("/"), "headers": { "Authorization": "Bearer SECRET" } });
     let response = server.http.post("/v2/map", &body).await.unwrap();

@@ -1,5 +1,6 @@
 //! The HTTP server and the command line: slow readers, foreign web pages, keys in logs, locks, private files.
 
+mod bodies;
 mod commands;
 mod connections;
 mod data_folder;

@@ -7,6 +7,7 @@
 use super::disk::{rounds, slow_site, start_crawl, status, wait_for_end, wait_for_recovery};
 use crate::scrape::config;
 use crate::server::ServerConfig;
+use crate::wait::eventually;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -39,7 +40,7 @@ async fn a_database_that_stops_or_runs_out_of_connections_loses_nothing() {
     let server = config.start().await;
     let site = slow_site(PAGES, Duration::from_millis(250));
     let id = start_crawl(&server.http, &site.base).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    eventually("pages come", async || status(&server.http, &id).await["completed"].as_u64() > Some(1)).await;
 
     cluster.kill();
     let refused = server.http.post("/v2/crawl", &json!({ "url": site.base })).await.unwrap();
@@ -51,6 +52,7 @@ async fn a_database_that_stops_or_runs_out_of_connections_loses_nothing() {
         assert!(Instant::now() < end, "ready without a database");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+    // How long a fault lasts is part of it; so are the pauses below.
     tokio::time::sleep(fault_duration(1)).await;
     // Comes back with too few connections for all servers.
     cluster.restart_with(&["max_connections=4", "superuser_reserved_connections=0"]);
@@ -232,6 +234,7 @@ async fn a_clock_that_jumps_forward_and_back_loses_nothing() {
         let began = Instant::now();
         let id = start_crawl(&server.http, &site.base).await;
         for jump in jumps {
+            // Long enough to find that leases have ended by the wrong clock.
             tokio::time::sleep(Duration::from_millis(1_200)).await;
             assert_eq!(status(&server.http, &id).await["status"], "scraping");
             // Replaced atomically: a reader finds the old time or the new one.

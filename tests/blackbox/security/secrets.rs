@@ -254,7 +254,7 @@ async fn members_of_a_team_do_not_see_each_others_secrets() {
 
 #[tokio::test]
 async fn activity_is_shown_to_keys_with_the_matching_scope() {
-    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let fixture = ScrapeFixture::without_browser().await;
     let http = fixture.http();
     fixture.scrape_document("/article", json!({})).await;
     let crawl = json!({ "url": fixture.site.url("/article"), "limit": 1, "sitemap": "skip" });

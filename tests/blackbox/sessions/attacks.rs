@@ -18,7 +18,7 @@ async fn expect_unharmed(fixture: &ScrapeFixture) {
 
 #[tokio::test]
 async fn hostile_clients_and_pages_reach_nothing_outside_of_their_session() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let outside = fixture.dir.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     let secret = outside.join("secret.txt");
@@ -68,7 +68,7 @@ async fn a_thousand_sessions_at_once_are_refused_without_harm() {
 
 #[tokio::test]
 async fn a_viewer_that_never_reads_holds_nothing_up() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({})).await;
     let view = url::Url::parse(session["liveViewUrl"].as_str().unwrap()).unwrap();
     let mut viewers = Vec::new();

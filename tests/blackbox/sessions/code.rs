@@ -1,20 +1,22 @@
 //! Code, browser commands and prompts in sessions.
 
-use super::begin;
-use crate::scrape::ScrapeFixture;
+use super::{begin, end};
+use crate::scrape::{ScrapeFixture, shared};
+use crate::site::Site;
 use serde_json::{Value, json};
 
-/// A server that finds what `make test-env` has installed. Code runs under the account of the server, because
-/// that is the one which can reach those folders.
+/// A server that finds what `make test-env` has installed, and that other tests use too. Code runs under the
+/// account of the server, because that is the one which can reach those folders.
 pub async fn open() -> ScrapeFixture {
-    ScrapeFixture::with(|config| {
-        let node = std::env::var("GANNET_TEST_NODE_DIR").unwrap();
-        config
-            .set("interact_node_modules", &format!("{node}/node_modules"))
-            .set("interact_python", &std::env::var("GANNET_TEST_PYTHON").unwrap())
-            .set("interact_user", "same")
-    })
-    .await
+    let modules = format!("{}/node_modules", std::env::var("GANNET_TEST_NODE_DIR").unwrap());
+    let python = std::env::var("GANNET_TEST_PYTHON").unwrap();
+    let settings = [
+        ("interact_node_modules", modules.as_str()),
+        ("interact_python", &python),
+        ("interact_user", "same"),
+    ];
+    let (dir, server) = shared(&settings).await;
+    ScrapeFixture { dir, server, site: Site::start() }
 }
 
 pub async fn execute(fixture: &ScrapeFixture, session: &Value, language: &str, code: &str) -> Value {
@@ -53,6 +55,7 @@ async fn three_languages_drive_one_browser() {
     let failed = execute(&fixture, &session, "node", "throw new Error('no fish')").await;
     assert_eq!(failed["exitCode"], 1, "{failed}");
     assert!(failed["stderr"].as_str().unwrap().contains("no fish"), "{failed}");
+    end(&fixture, &session).await;
 }
 
 #[tokio::test]
@@ -74,6 +77,7 @@ async fn code_sees_neither_files_nor_the_network() {
     let endless = json!({ "language": "node", "code": "for (;;);", "timeout": 2 });
     let endless = fixture.http().post(&path, &endless).await.unwrap();
     assert_eq!((endless.status, &endless.json["killed"]), (200, &json!(true)), "{}", endless.text);
+    end(&fixture, &session).await;
 }
 
 #[tokio::test]
@@ -115,4 +119,5 @@ async fn code_uploads_files_that_it_has_written() {
     let outside = "await page.setInputFiles('#f', '/etc/hostname')";
     let refused = execute(&fixture, &session, "node", outside).await;
     assert_eq!(refused["exitCode"], 1, "{refused}");
+    end(&fixture, &session).await;
 }

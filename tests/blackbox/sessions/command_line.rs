@@ -6,7 +6,7 @@ use serde_json::Value;
 
 #[tokio::test]
 async fn sessions_are_opened_used_and_closed_on_the_command_line() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let config = config(&fixture.dir);
     let server = fixture.http().base.clone();
     let browser = |arguments: &[&str]| {

@@ -1,7 +1,7 @@
 //! Downloads of sessions: in code by Playwright's own calls, for clients elsewhere over HTTP, and nowhere but in the session.
 
 use super::code::{execute, open};
-use super::{begin, run_in_session};
+use super::{begin, end, run_in_session};
 use crate::scrape::ScrapeFixture;
 use serde_json::json;
 
@@ -31,6 +31,7 @@ async fn code_saves_downloads_in_its_own_folder() {
     assert_eq!(python["result"], "gannets gannets", "{python}");
     let bash = execute(&fixture, &session, "bash", "cat saved/birds.txt from_python.txt").await;
     assert_eq!(bash["stdout"], "gannetsgannets", "{bash}");
+    end(&fixture, &session).await;
 }
 
 #[tokio::test]
@@ -38,4 +39,5 @@ async fn a_client_elsewhere_fetches_downloads_over_http_and_the_server_writes_no
     let fixture = ScrapeFixture::open().await;
     let session = begin(&fixture, json!({})).await;
     run_in_session(&fixture, "downloads.mjs", &session).await;
+    end(&fixture, &session).await;
 }

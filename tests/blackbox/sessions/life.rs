@@ -3,6 +3,7 @@
 use super::begin;
 use crate::processes::{Process, all_gone, tree};
 use crate::scrape::ScrapeFixture;
+use crate::server::ServerConfig;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub async fn wait_until_destroyed(fixture: &ScrapeFixture, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_session_belongs_to_its_team_and_is_gone_after_delete() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({ "ttl": 60 })).await;
     let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
     let other = fixture.other_team().await;
@@ -49,15 +50,49 @@ async fn a_session_belongs_to_its_team_and_is_gone_after_delete() {
 
 #[tokio::test]
 async fn a_session_ends_when_it_is_idle() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({ "activityTtl": 10 })).await;
     let ended = wait_until_destroyed(&fixture, session["id"].as_str().unwrap()).await;
     assert_eq!(ended["destroyedReason"], "it was idle for its activityTtl");
 }
 
 #[tokio::test]
+async fn a_session_that_stores_too_much_ends() {
+    let modules = format!("{}/node_modules", std::env::var("GANNET_TEST_NODE_DIR").unwrap());
+    let settings = |config: ServerConfig| {
+        config
+            .set("interact_node_modules", &modules)
+            .set("interact_user", "same")
+            .set("interact_disk", "80MB")
+    };
+    let fixture = ScrapeFixture::with(settings).await;
+    let session = begin(&fixture, json!({})).await;
+    let id = session["id"].as_str().unwrap();
+    let code = format!(
+        "await page.goto('{}'); await page.evaluate(async () => {{ const root = await navigator.storage.getDirectory(); \
+         const file = await root.getFileHandle('large', {{ create: true }}); const out = await file.createWritable(); \
+         for (let n = 0; n < 10; n++) await out.write(new Uint8Array(10 << 20).fill(7)); await out.close(); }})",
+        fixture.site.url("/article")
+    );
+    let body = json!({ "language": "node", "code": code, "timeout": 60 });
+    // The session may end before the page has written all of it.
+    let written = fixture.http().post(&format!("/v2/browser/{id}/execute"), &body).await.unwrap();
+    assert_ne!(written.json["exitCode"], 1, "the page could not write: {}", written.text);
+    assert_eq!(wait_until_destroyed(&fixture, id).await["destroyedReason"], "too much was stored in it");
+    let next = begin(&fixture, json!({})).await;
+    // Time for two measurements, after which nothing should have happened.
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    let path = format!("/v2/browser/{}", next["id"].as_str().unwrap());
+    assert_eq!(
+        fixture.http().delete(&path).await.unwrap().status,
+        200,
+        "a session that stores little goes on"
+    );
+}
+
+#[tokio::test]
 async fn a_crashed_browser_ends_its_session_alone() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let first = begin(&fixture, json!({})).await;
     // The oldest process of a browser is the first of the first session's; others may be started ahead.
     let processes = tree(fixture.server.pid());
@@ -80,7 +115,7 @@ async fn the_plans_browsers_bound_sessions() {
 
 #[tokio::test]
 async fn a_lost_session_is_destroyed_with_a_reason() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({})).await;
     let running = tree(fixture.server.pid());
     let ScrapeFixture { dir, server, site } = fixture;

@@ -8,11 +8,11 @@ use serde_json::json;
 
 #[tokio::test]
 async fn somebody_logs_in_through_the_live_view_and_later_scrapes_are_logged_in() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({ "profile": { "name": "club" } })).await;
     command(&fixture, &session, &format!("open {}", fixture.site.url("/member"))).await;
     // The browser of another server looks at it: a server does not visit itself.
-    let viewer = ScrapeFixture::open().await;
+    let viewer = ScrapeFixture::own().await;
     let watching = begin(&viewer, json!({ "recordSession": false })).await;
     let mut script = node("live_view.mjs");
     script.env("CDP_URL", watching["cdpUrl"].as_str().unwrap());

@@ -1,7 +1,7 @@
 //! Profiles of sessions: saved at the end, read by the next, one writer at a time.
 
 use super::commands::{command, log_in, wait_for_text};
-use super::{begin, run_with_links};
+use super::{begin, end, run_with_links};
 use crate::clients::node;
 use crate::scrape::ScrapeFixture;
 use serde_json::{Value, json};
@@ -20,14 +20,19 @@ async fn a_login_outlives_its_session() {
     let second = fixture.http().post("/v2/browser", &writer).await.unwrap();
     assert_eq!(second.status, 409, "one writer at a time: {}", second.text);
     run_profile_step(&fixture, "leave", &session).await;
-    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
-    assert_eq!(fixture.http().delete(&path).await.unwrap().status, 200);
+    end(&fixture, &session).await;
     let reader = json!({ "profile": { "name": "shop", "saveChanges": false } });
+    let mut readers = Vec::new();
     for _ in 0..2 {
         let session = begin(&fixture, reader.clone()).await;
         run_profile_step(&fixture, "find", &session).await;
+        readers.push(session);
     }
-    begin(&fixture, writer).await;
+    // They may still read when the next one writes.
+    readers.push(begin(&fixture, writer).await);
+    for session in &readers {
+        end(&fixture, session).await;
+    }
 }
 
 #[tokio::test]
@@ -36,12 +41,12 @@ async fn a_login_in_indexed_db_is_used_by_sessions_scrapes_and_crawls() {
     let member = json!({ "profile": { "name": "club", "saveChanges": false } });
     let session = begin(&fixture, json!({ "profile": { "name": "club" } })).await;
     log_in(&fixture, &session).await;
-    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
-    assert_eq!(fixture.http().delete(&path).await.unwrap().status, 200);
+    end(&fixture, &session).await;
 
     let session = begin(&fixture, member.clone()).await;
     command(&fixture, &session, &format!("open {}", fixture.site.url("/member"))).await;
     wait_for_text(&fixture, &session, "Welcome back, Ann").await;
+    end(&fixture, &session).await;
 
     let stranger = fixture.scrape_document("/member", json!({ "waitFor": 500 })).await;
     assert!(stranger["markdown"].as_str().unwrap().contains("Please log in"), "{stranger}");
@@ -80,8 +85,7 @@ async fn profiles_are_listed_and_deleted() {
     let session = begin(&fixture, json!({ "profile": { "name": name } })).await;
     run_profile_step(&fixture, "leave", &session).await;
     assert_eq!(list().await, json!([]), "nothing is saved yet");
-    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
-    assert_eq!(fixture.http().delete(&path).await.unwrap().status, 200);
+    end(&fixture, &session).await;
     let listed = list().await;
     assert_eq!((&listed[0]["name"], &listed[0]["inUse"]), (&json!(name), &json!(false)), "{listed}");
     assert!(listed[0]["bytes"].as_i64().unwrap() > 50, "{listed}");
@@ -92,8 +96,7 @@ async fn profiles_are_listed_and_deleted() {
     let session = begin(&fixture, json!({ "profile": { "name": name } })).await;
     assert_eq!(list().await[0]["inUse"], true);
     assert_eq!(fixture.http().delete(deleted).await.unwrap().status, 409, "somebody is about to save it");
-    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
-    assert_eq!(fixture.http().delete(&path).await.unwrap().status, 200);
+    end(&fixture, &session).await;
     fixture.http().delete(deleted).await.unwrap().expect_success();
     fixture.http().delete(deleted).await.unwrap().expect_error(404, "Profile not found");
     assert_eq!(list().await, json!([]));

@@ -1,19 +1,13 @@
 //! Recordings: made while a session runs, listed, fetched and played by those who may, deleted for good.
 
 use super::commands::{command, log_in, wait_for_text};
-use super::{begin, run_in_session};
+use super::{begin, end, run_in_session};
 use crate::scrape::ScrapeFixture;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 
 /// Time in which a page is in the recording, also on a busy machine.
 const SHOWN_LONG_ENOUGH: std::time::Duration = std::time::Duration::from_secs(2);
-
-async fn end(fixture: &ScrapeFixture, session: &Value) {
-    let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
-    let ended = fixture.http().delete(&path).await.unwrap();
-    assert_eq!(ended.status, 200, "{}", ended.text);
-}
 
 /// Objects of recordings in the data folder.
 fn stored(fixture: &ScrapeFixture) -> Vec<std::path::PathBuf> {
@@ -33,7 +27,7 @@ fn stored(fixture: &ScrapeFixture) -> Vec<std::path::PathBuf> {
 
 #[tokio::test]
 async fn a_session_is_recorded_listed_fetched_and_played() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({})).await;
     command(&fixture, &session, &format!("open {}", fixture.site.url("/article"))).await;
     tokio::time::sleep(SHOWN_LONG_ENOUGH).await;
@@ -78,7 +72,7 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
     }
 
     // Another server's browser plays it, since a server does not visit itself.
-    let player = ScrapeFixture::open().await;
+    let player = ScrapeFixture::own().await;
     let watching = begin(&player, json!({ "recordSession": false })).await;
     command(&player, &watching, &format!("open '{}'", page["url"].as_str().unwrap())).await;
     let shown = async |expression: &str| command(&player, &watching, &format!("eval \"{expression}\"")).await;
@@ -104,7 +98,7 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
 
 #[tokio::test]
 async fn a_recording_belongs_to_its_team_and_can_be_deleted() {
-    let fixture = ScrapeFixture::open().await;
+    let fixture = ScrapeFixture::own().await;
     let session = begin(&fixture, json!({})).await;
     command(&fixture, &session, &format!("open {}", fixture.site.url("/article"))).await;
     wait_for_text(&fixture, &session, "firstword").await;

@@ -37,7 +37,7 @@ async function beginSession() {
 
 async function startChromium() {
   const profile = mkdtempSync(join(tmpdir(), "plain-chromium-"));
-  const browser = spawn(process.env.CHROMIUM ?? "chromium", ["--headless=new", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run", "--disable-back-forward-cache",
+  const browser = spawn(process.env.CHROMIUM ?? "chromium-headless-shell", ["--headless=new", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run", "--disable-back-forward-cache",
     `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
   const cdpUrl = await new Promise((done, failed) => {
     createInterface({ input: browser.stderr }).on("line", line => { const url = /ws:\S+/.exec(line); if (url) done(url[0]); });

@@ -101,8 +101,8 @@ export default ({ site, server, journey }) => {
 
   journey('a run is cancelled, but not by accident', async ({ tab, go }) => {
     const { id } = await server.api('/v2/agent', {
-      prompt: 'What does every slow page say?',
-      urls: Array.from({ length: 8 }, (_, index) => `${site.base}/slow/${index}`),
+      prompt: 'What do these pages say?',
+      urls: Array.from({ length: 8 }, (_, index) => `${site.base}/held/${index}`),
     });
     await go(`#/agents/${id}`);
     await press(tab, 'Cancel');

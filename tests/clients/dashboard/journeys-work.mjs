@@ -133,12 +133,37 @@ export default ({ site, server, journey }) => {
     await row.locator('.passage', { hasText: 'A large feeder for a park' }).locator('mark').waitFor();
     await tab.getByRole('tab', { name: 'Versions' }).click();
     await tab.getByLabel('Version', { exact: true }).waitFor();
+    // A question without addresses to begin at stands in the list like any other.
+    await server.api('/v2/agent', { prompt: 'What is a gannet?', effort: 'low' });
     await go('#/agents');
+    await tab
+      .getByRole('link', { name: /What is a gannet/ })
+      .first()
+      .waitFor();
     await tab
       .getByRole('link', { name: /Every feeder/ })
       .first()
       .click();
     await tab.getByRole('heading', { name: /Agent run/ }).waitFor();
+  });
+
+  journey('a view that cannot be drawn says what happened', async ({ tab, go, faults }) => {
+    const agents = { json: { success: true, agents: [{ id: 'broken' }] } };
+    await tab.route('**/v2/agent', (route) => route.fulfill(agents));
+    await go('#/agents');
+    await tab.getByRole('alert').getByText(/undefined/).waitFor();
+    assert(faults.length > 0, 'the console has it too');
+    faults.length = 0;
+    await tab.getByRole('link', { name: 'Crawls' }).click();
+    await tab.getByRole('heading', { name: 'Crawls' }).waitFor();
+  });
+
+  journey('an answer of status 200 that says no is a failure in the playground', async ({ tab, go }) => {
+    const answer = { json: { success: false, error: 'The site did not answer.' } };
+    await tab.route('**/v2/scrape', (route) => route.fulfill(answer));
+    await go(`#/playground/scrape?url=${encodeURIComponent(`${site.base}/`)}`);
+    await press(tab, 'Run');
+    await tab.getByRole('alert').getByText('The site did not answer.').waitFor();
   });
 
   // --- monitors ---
@@ -151,7 +176,7 @@ export default ({ site, server, journey }) => {
     await press(tab, 'Create');
     await tab.getByRole('heading', { name: /Price of the small feeder/ }).waitFor();
     await press(tab, 'Run now');
-    await tab.locator('.timeline').getByText('1 new').waitFor();
+    await tab.locator('.timeline').getByText('First check, 1 page').waitFor();
     site.pages['/shop/small'] = site.pages['/shop/small']
       .replace('$12.00', '$19.50')
       .replace('garden', 'balcony');

@@ -27,7 +27,7 @@ mod temp_dir;
 
 pub use dns_server::{DnsResponse, DnsServer};
 pub use files::{docx, lock_pdf, pdf};
-pub use free_port::FreePort;
+pub use free_port::{ClosedPort, FreePort};
 pub use model_server::ModelServer;
 pub use postgres::{PostgresCluster, run_sql_file, shared_database};
 pub use s3::S3Server;

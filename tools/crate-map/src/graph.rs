@@ -112,7 +112,7 @@ mod tests {
                 package("top", &[("middle", normal.clone()), ("ground", normal.clone()), ("serde", normal.clone())]),
                 package("middle", &[("gannet-ground", normal.clone()), ("ground", normal.clone())]),
                 package("ground", &[("top", json!("dev"))]),
-                { "name": "outside", "manifest_path": "/w/bench/outside/Cargo.toml" },
+                { "name": "outside", "manifest_path": "/w/bench/Cargo.toml" },
             ],
         });
         let graph = Graph::from_metadata(&metadata.to_string()).unwrap();

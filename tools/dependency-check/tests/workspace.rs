@@ -37,6 +37,19 @@ fn licences_and_bans() {
     assert_none(&check_packages(&packages, &Rules::from_toml(&read_file("deny.toml"))));
 }
 
+/// OCR is a program of its own: what it is made of must not come back into `gannet` through another crate.
+#[test]
+fn gannet_is_built_without_ocr() {
+    let arguments = ["tree", "--package", "gannet", "--locked", "--offline", "--edges", "normal"];
+    let packages =
+        parse_tree(&cargo(&[&arguments[..], &["--prefix", "none", "--format", "{p}|{l}"]].concat()));
+    assert!(packages.len() > 100, "only {} packages in the tree", packages.len());
+    let of_ocr = ["gannet-ocr", "hayro", "hayro-jpeg2000", "image", "rten", "rten-tensor"];
+    let packages_of_ocr: Vec<_> =
+        packages.iter().filter(|package| of_ocr.contains(&package.name.as_str())).collect();
+    assert!(packages_of_ocr.is_empty(), "{packages_of_ocr:?}");
+}
+
 #[test]
 fn sources() {
     assert_none(&check_sources(&read_file("Cargo.lock")));

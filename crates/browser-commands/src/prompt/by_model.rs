@@ -70,7 +70,16 @@ enum Reply {
 }
 
 /// Carries out a prompt with a model, within the time and [`MAX_STEPS`] commands.
-pub async fn run_by_model(
+pub fn run_by_model<'a>(
+    commander: &'a Commander,
+    prompt: &'a str,
+    model: &'a dyn PromptModel,
+    time: Duration,
+) -> BoxFuture<'a, PromptReply> {
+    Box::pin(run_commands(commander, prompt, model, time))
+}
+
+async fn run_commands(
     commander: &Commander,
     prompt: &str,
     model: &dyn PromptModel,

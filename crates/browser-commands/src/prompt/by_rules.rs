@@ -3,6 +3,7 @@
 use super::parse::{ParsedStep, is_secret_name, parse_prompt};
 use super::target::{self, Purpose};
 use super::{MODEL_NEEDED, PromptReply, PromptStatus, PromptStep, answer, wall};
+use crate::cdp::BoxFuture;
 use crate::commander::Commander;
 use crate::page::CommandPage;
 use crate::snapshot::{self, NodeKind, PageSnapshot, SnapshotOptions};
@@ -24,27 +25,34 @@ struct PromptRun<'a> {
 }
 
 /// Carries out a prompt by rules, within the time.
-pub async fn run_by_rules(commander: &Commander, prompt: &str, time: Duration) -> PromptReply {
-    let deadline = Instant::now() + time;
-    let mut run = PromptRun { commander, deadline, steps: Vec::new(), answers: Vec::new(), done: Vec::new() };
-    let Some(steps) = parse_prompt(prompt) else {
-        return run.end(PromptStatus::ModelNeeded, MODEL_NEEDED.to_owned()).await;
-    };
-    for step in &steps {
-        if Instant::now() >= deadline {
-            return run.end(PromptStatus::Failed, "The time for this prompt is over".to_owned()).await;
+pub fn run_by_rules<'a>(
+    commander: &'a Commander,
+    prompt: &'a str,
+    time: Duration,
+) -> BoxFuture<'a, PromptReply> {
+    Box::pin(async move {
+        let deadline = Instant::now() + time;
+        let mut run =
+            PromptRun { commander, deadline, steps: Vec::new(), answers: Vec::new(), done: Vec::new() };
+        let Some(steps) = parse_prompt(prompt) else {
+            return run.end(PromptStatus::ModelNeeded, MODEL_NEEDED.to_owned()).await;
+        };
+        for step in &steps {
+            if Instant::now() >= deadline {
+                return run.end(PromptStatus::Failed, "The time for this prompt is over".to_owned()).await;
+            }
+            if let Err(message) = run.carry_out(step).await {
+                let wall = match commander.page(deadline).await {
+                    Ok(page) => wall::find(&page).await,
+                    Err(_) => None,
+                };
+                let Some(wall) = wall else { return run.end(PromptStatus::Failed, message).await };
+                return run.end(PromptStatus::NeedsPerson, format!("{message}\n{}", wall.message())).await;
+            }
         }
-        if let Err(message) = run.carry_out(step).await {
-            let wall = match commander.page(deadline).await {
-                Ok(page) => wall::find(&page).await,
-                Err(_) => None,
-            };
-            let Some(wall) = wall else { return run.end(PromptStatus::Failed, message).await };
-            return run.end(PromptStatus::NeedsPerson, format!("{message}\n{}", wall.message())).await;
-        }
-    }
-    let output = if run.answers.is_empty() { run.done.join("\n") } else { run.answers.join("\n") };
-    run.end(PromptStatus::Completed, output).await
+        let output = if run.answers.is_empty() { run.done.join("\n") } else { run.answers.join("\n") };
+        run.end(PromptStatus::Completed, output).await
+    })
 }
 
 impl PromptRun<'_> {

@@ -3,6 +3,7 @@
 //! caller's request, so that nothing found elsewhere is told to a site.
 
 use super::by_rules::look_at_page;
+use crate::cdp::BoxFuture;
 use crate::commander::Commander;
 use crate::words::split_line;
 use serde_json::Value;
@@ -78,49 +79,58 @@ impl RestrictedBrowser {
     }
 
     /// Goes to an address that was checked.
-    pub async fn open(&self, url: &str) -> Result<(), String> {
-        self.command(&["open".to_owned(), url.to_owned()]).await?;
-        self.wait_until_quiet("", FIRST_CHANGE_OF_OTHERS).await;
-        Ok(())
+    pub fn open<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            self.command(&["open".to_owned(), url.to_owned()]).await?;
+            self.wait_until_quiet("", FIRST_CHANGE_OF_OTHERS).await;
+            Ok(())
+        })
     }
 
     /// What the page shows now.
-    pub async fn view(&self) -> Result<PageView, String> {
-        let (page, snapshot) = look_at_page(&self.commander, Instant::now() + VIEW_TIMEOUT).await?;
-        let elements = snapshot.items.iter().map(|(number, node)| PageElement {
-            reference: format!("@e{number}"),
-            name: super::one_line(&node.name),
-        });
-        let elements = elements.collect();
-        let mut text = snapshot.text;
-        text.truncate(text.floor_char_boundary(MAX_VIEW_BYTES));
-        Ok(PageView { url: page.url(), text, elements })
+    pub fn view(&self) -> BoxFuture<'_, Result<PageView, String>> {
+        Box::pin(async move {
+            let (page, snapshot) = look_at_page(&self.commander, Instant::now() + VIEW_TIMEOUT).await?;
+            let elements = snapshot.items.iter().map(|(number, node)| PageElement {
+                reference: format!("@e{number}"),
+                name: super::one_line(&node.name),
+            });
+            let elements = elements.collect();
+            let mut text = snapshot.text;
+            text.truncate(text.floor_char_boundary(MAX_VIEW_BYTES));
+            Ok(PageView { url: page.url(), text, elements })
+        })
     }
 
     /// Carries out one command, and waits until what it has set off is there.
-    pub async fn act(&self, line: &str) -> Result<(), String> {
-        let mut command = split_line(line)?;
-        if command.first().is_some_and(|word| word == "agent-browser") {
-            command.remove(0);
-        }
-        if let Some(reason) = self.refuse(&command) {
-            return Err(reason);
-        }
-        let before = self.state().await.unwrap_or_default();
-        self.command(&command).await?;
-        let is_loading = command.first().is_some_and(|name| LOADING_ACTIONS.contains(&name.as_str()));
-        self.wait_until_quiet(&before, if is_loading { FIRST_CHANGE } else { FIRST_CHANGE_OF_OTHERS }).await;
-        Ok(())
+    pub fn act<'a>(&'a self, line: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let mut command = split_line(line)?;
+            if command.first().is_some_and(|word| word == "agent-browser") {
+                command.remove(0);
+            }
+            if let Some(reason) = self.refuse(&command) {
+                return Err(reason);
+            }
+            let before = self.state().await.unwrap_or_default();
+            self.command(&command).await?;
+            let is_loading = command.first().is_some_and(|name| LOADING_ACTIONS.contains(&name.as_str()));
+            self.wait_until_quiet(&before, if is_loading { FIRST_CHANGE } else { FIRST_CHANGE_OF_OTHERS })
+                .await;
+            Ok(())
+        })
     }
 
     /// Evaluates a script of ours, apart from those of the page.
-    pub async fn evaluate(&self, expression: &str) -> Result<Value, String> {
-        let evaluated = async {
-            let page = self.commander.page(Instant::now() + VIEW_TIMEOUT).await?;
-            let world = page.world(&page.target).await?;
-            page.evaluate(&world, expression).await
-        };
-        evaluated.await.map_err(|error| error.to_string())
+    pub fn evaluate<'a>(&'a self, expression: &'a str) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            let evaluated = async {
+                let page = self.commander.page(Instant::now() + VIEW_TIMEOUT).await?;
+                let world = page.world(&page.target).await?;
+                page.evaluate(&world, expression).await
+            };
+            evaluated.await.map_err(|error| error.to_string())
+        })
     }
 
     async fn command(&self, words: &[String]) -> Result<(), String> {
@@ -191,7 +201,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cdp::{BoxFuture, Cdp, CdpError, CdpEvent};
+    use crate::cdp::{Cdp, CdpError, CdpEvent};
     use crate::commander::CommanderOptions;
     use std::sync::Arc;
     use tokio::sync::broadcast;

@@ -27,7 +27,8 @@ pub struct Chromium {
 
 impl Chromium {
     pub fn start() -> Arc<Self> {
-        let program = std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+        let program =
+            std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "chromium-headless-shell".to_owned());
         let profile = tempfile::tempdir().unwrap();
         let (browser_reads, we_write) = io::pipe().unwrap();
         let (we_read, browser_writes) = io::pipe().unwrap();

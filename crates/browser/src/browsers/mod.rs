@@ -22,6 +22,7 @@ use crate::tab::Tab;
 use crate::visit;
 use crate::visit_request::Visit;
 use crate::visit_result::Visited;
+use futures_util::future::BoxFuture;
 use net::proxy::{FailureReply, LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
 use parking_lot::Mutex;
@@ -69,30 +70,34 @@ impl Browsers {
     }
 
     /// Visits one page. Always ends by `deadline`.
-    pub async fn visit(&self, mut visit: Visit, deadline: Deadline) -> Result<Visited, VisitError> {
-        if !matches!(visit.url.scheme(), "http" | "https") {
-            return Err(NavigationError::Scheme(visit.url.scheme().to_owned()).into());
-        }
-        move_login_to_credentials(&mut visit);
-        let inner = &self.0;
-        inner.counters.visits.fetch_add(1, Ordering::Relaxed);
-        let started = Instant::now();
-        let visiting = async {
-            // The browser or its spare tab may have died since it was last checked; that is not the visit's
-            // fault.
-            for _ in 0..2 {
-                let session = self.open_session(&visit, deadline).await?;
-                let outcome = visit::run(&session, &visit, deadline, started).await;
-                match outcome {
-                    Err(VisitError::Died | VisitError::RendererCrashed) if !session.is_request_sent() => {}
-                    outcome => return outcome,
-                }
+    pub fn visit(&self, mut visit: Visit, deadline: Deadline) -> BoxFuture<'_, Result<Visited, VisitError>> {
+        Box::pin(async move {
+            if !matches!(visit.url.scheme(), "http" | "https") {
+                return Err(NavigationError::Scheme(visit.url.scheme().to_owned()).into());
             }
-            Err(VisitError::Died)
-        };
-        let outcome = deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Read }));
-        inner.counters.count_result(&outcome);
-        outcome
+            move_login_to_credentials(&mut visit);
+            let inner = &self.0;
+            inner.counters.visits.fetch_add(1, Ordering::Relaxed);
+            let started = Instant::now();
+            let visiting = async {
+                // The browser or its spare tab may have died since it was last checked; that is not the
+                // visit's fault.
+                for _ in 0..2 {
+                    let session = self.open_session(&visit, deadline).await?;
+                    let outcome = visit::run(&session, &visit, deadline, started).await;
+                    match outcome {
+                        Err(VisitError::Died | VisitError::RendererCrashed) if !session.is_request_sent() => {
+                        }
+                        outcome => return outcome,
+                    }
+                }
+                Err(VisitError::Died)
+            };
+            let outcome =
+                deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Read }));
+            inner.counters.count_result(&outcome);
+            outcome
+        })
     }
 
     pub fn status(&self) -> Status {
@@ -106,44 +111,52 @@ impl Browsers {
     }
 
     /// Starts a browser if none runs, and returns how it is isolated from this server.
-    pub async fn start_confined(&self) -> Result<Confinement, VisitError> {
-        self.0.browser().await?;
-        self.confinement().ok_or(VisitError::Died)
+    pub fn start_confined(&self) -> BoxFuture<'_, Result<Confinement, VisitError>> {
+        Box::pin(async move {
+            self.0.browser().await?;
+            self.confinement().ok_or(VisitError::Died)
+        })
     }
 
     /// Logs a warning if it is clear without starting the browser that it will have no sandbox.
-    pub async fn warn_if_unconfined(&self) {
-        if let Ok(program) = find_chromium(self.0.settings.executable.as_deref()) {
-            confinement::warn_before_start(&self.0.settings, &program).await;
-        }
+    pub fn warn_if_unconfined(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Ok(program) = find_chromium(self.0.settings.executable.as_deref()) {
+                confinement::warn_before_start(&self.0.settings, &program).await;
+            }
+        })
     }
 
     /// Ends all browser processes and returns when none is left. Visits in progress fail; later ones are
     /// refused.
-    pub async fn shut_down(&self) {
-        self.0.closed.cancel();
-        let current = self.0.current.lock().await.take();
-        drop(current);
-        for process in self.0.counters.processes() {
-            process.end().await;
-        }
+    pub fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.0.closed.cancel();
+            let current = self.0.current.lock().await.take();
+            drop(current);
+            for process in self.0.counters.processes() {
+                process.end().await;
+            }
+        })
     }
 
     /// Starts a browser for one holder alone, which is outside of the pool. It reaches nothing before
     /// [`SessionBrowser::allow_network`].
-    pub async fn start_for_session(&self) -> Result<SessionBrowser, VisitError> {
-        let inner = Arc::clone(&self.0);
-        // In a task of its own: a cancelled caller must not leave half a browser.
-        finished(tokio::spawn(async move {
-            if inner.closed.is_cancelled() {
-                return Err(VisitError::StartFailed("the server is stopping".into()));
-            }
-            let failed = |error: std::io::Error| VisitError::StartFailed(error.to_string());
-            let proxy = LoopbackProxy::start(&inner.fetcher).await.map_err(failed)?;
-            let process = inner.start(proxy.address(), &session_browser::flags()).await?;
-            SessionBrowser::prepare(process, proxy).await
-        }))
-        .await
+    pub fn start_for_session(&self) -> BoxFuture<'_, Result<SessionBrowser, VisitError>> {
+        Box::pin(async move {
+            let inner = Arc::clone(&self.0);
+            // In a task of its own: a cancelled caller must not leave half a browser.
+            finished(tokio::spawn(async move {
+                if inner.closed.is_cancelled() {
+                    return Err(VisitError::StartFailed("the server is stopping".into()));
+                }
+                let failed = |error: std::io::Error| VisitError::StartFailed(error.to_string());
+                let proxy = LoopbackProxy::start(&inner.fetcher).await.map_err(failed)?;
+                let process = inner.start(proxy.address(), &session_browser::flags()).await?;
+                SessionBrowser::prepare(process, proxy).await
+            }))
+            .await
+        })
     }
 
     /// Gets a page slot, a browser, a new tab and a lease of the loopback proxy.

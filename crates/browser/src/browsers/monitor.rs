@@ -1,5 +1,5 @@
-//! Monitors one browser while it runs: that it responds, that it does not use too much memory, and that it
-//! ends when it is idle.
+//! Monitors one browser while it runs: that it responds, that it does not use too much memory or disk, and that
+//! it ends when it is idle.
 
 use super::BrowserPool;
 use crate::process::Process;
@@ -14,6 +14,8 @@ use tokio::time::{Instant, sleep, timeout};
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Checks between two pings.
 const CHECKS_PER_PING: u32 = 5;
+/// What all visits of a browser may have stored. Each takes its part with it when it ends.
+const MAX_STORED_BYTES: u64 = 4 << 30;
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Runs until the browser ends or nobody holds it any more.
@@ -39,6 +41,7 @@ pub(super) async fn monitor(pool: Weak<BrowserPool>, browser: Weak<Browser>) {
             check_memory(&pool, &browser).await;
         }
         if busy && check.is_multiple_of(CHECKS_PER_PING) {
+            check_disk(&pool, &browser).await;
             let process = browser.process.clone();
             // The browser must not be kept alive while waiting for it.
             drop((pool, browser));
@@ -57,6 +60,16 @@ async fn check_memory(pool: &Arc<BrowserPool>, browser: &Arc<Browser>) {
         retire(pool, browser).await;
     }
     if private_bytes > limit.saturating_mul(2) {
+        browser.process.end_soon();
+    }
+}
+
+async fn check_disk(pool: &Arc<BrowserPool>, browser: &Arc<Browser>) {
+    let process = browser.process.clone();
+    let stored = tokio::task::spawn_blocking(move || process.stored_bytes()).await.unwrap_or(0);
+    if stored > MAX_STORED_BYTES {
+        tracing::warn!(stored, "pages store too much; their browser is replaced");
+        retire(pool, browser).await;
         browser.process.end_soon();
     }
 }

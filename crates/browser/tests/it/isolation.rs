@@ -49,7 +49,7 @@ async fn frames_of_other_sites_go_by_the_rules_of_the_visit() {
         let mut asked = Visit::new(at_site(&site, "/"));
         asked.filter = Some(Arc::new(move |url: &Url| url.port() != Some(port)));
         asked.timezone = Some("Asia/Tokyo".into());
-        asked.wait_for = Duration::from_millis(300);
+        asked.wait_for = Duration::from_secs(2);
         let page = browsers.visit(asked, within(30)).await.unwrap();
         assert!(page.blocked_requests >= 4, "script, nested frame, fetch, worker: {}", page.blocked_requests);
         assert_eq!(forbidden.connections(), 0, "{:?}", forbidden.paths());

@@ -167,7 +167,7 @@ async fn a_dead_browser_is_reported_at_once_and_replaced() {
 async fn browsers_are_replaced_after_their_pages_and_end_when_idle() {
     let site = Site::new(|_, _| filled("")).await;
     let limits =
-        BrowserSettings { recycle_after_pages: 2, idle_shutdown: Duration::from_secs(1), ..settings() };
+        BrowserSettings { recycle_after_pages: 2, idle_shutdown: Duration::from_secs(4), ..settings() };
     let browsers = browsers_with(limits);
     for _ in 0..5 {
         visit(&browsers, site.url("/")).await.unwrap();

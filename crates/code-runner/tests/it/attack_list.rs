@@ -3,7 +3,7 @@
 /// An attack.
 pub struct Attack {
     pub name: &'static str,
-    /// Lines of Python. `{server}`, `{secret}`, `{outside}`, `{tcp}`, `{socket}`, `{abstract}` and `{sibling}` are
+    /// Lines of Python. `{server}`, `{secret}`, `{outside}`, `{tcp}`, `{socket}`, `{datagrams}`, `{abstract}` and `{sibling}` are
     /// replaced; `call(number, …)` makes a system call.
     pub code: &'static str,
     pub free_for: FreeFor,
@@ -94,6 +94,18 @@ pub const ATTACKS: &[Attack] = &[
     free("send_by_udp", "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))"),
     free("connect_to_a_socket_file", "socket.socket(socket.AF_UNIX).connect({socket!r})"),
     free("connect_to_an_abstract_socket", "socket.socket(socket.AF_UNIX).connect('\\0' + {abstract!r})"),
+    free(
+        "send_to_a_socket_file_out_of_a_pair",
+        "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.sendto(b'x', {datagrams!r})",
+    ),
+    free(
+        "send_a_message_to_a_socket_file_out_of_a_pair",
+        "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.sendmsg([b'x'], [], 0, {datagrams!r})",
+    ),
+    free(
+        "send_to_a_socket_file_out_of_a_raw_pair",
+        "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW | socket.SOCK_CLOEXEC)\na.sendto(b'x', {datagrams!r})",
+    ),
     free("talk_to_the_kernel_by_netlink", "socket.socket(16, socket.SOCK_RAW, 0)"),
     for_root("send_raw_packets", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)"),
     off_on_some_kernels(
@@ -117,6 +129,15 @@ pub const ATTACKS: &[Attack] = &[
     off_on_some_kernels("use_keys", "call(SYS_keyctl, 0, -2, 0, 0, 0)"),
     off_on_some_kernels("load_a_kernel", "call(SYS_kexec_load, 0, 0, 0, 0)"),
     free("use_memory_that_no_limit_counts", "os.memfd_create('x')"),
+    free(
+        "have_a_socket_hold_more",
+        "a, b = socket.socketpair()\na.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 100_000)",
+    ),
+    free("share_memory_without_a_name", "import mmap\nmmap.mmap(-1, 4096)"),
+    free(
+        "send_a_descriptor_that_nobody_sees",
+        "a, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [os.open('/dev/null', os.O_RDONLY)])",
+    ),
     off_on_some_kernels("share_memory_by_a_key", "call(SYS_shmget, 0, 4096, 0o1600)"),
     off_on_some_kernels("open_by_handle", "call(SYS_open_by_handle_at, -1, 0, 0)"),
     free("hide_from_the_supervisor", "call(SYS_prctl, 4, 0, 0, 0, 0)"),

@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
@@ -32,6 +32,7 @@ struct Targets {
     secret: PathBuf,
     tcp: TcpListener,
     _socket: UnixListener,
+    _datagrams: UnixDatagram,
     _abstract: UnixListener,
     abstract_name: String,
     sibling: std::process::Child,
@@ -51,6 +52,9 @@ impl Targets {
         let socket = UnixListener::bind(folder.path().join("socket")).expect("a socket");
         std::fs::set_permissions(folder.path().join("socket"), std::fs::Permissions::from_mode(0o777))
             .expect("mode");
+        let datagrams = folder.path().join("datagrams");
+        let datagrams_socket = UnixDatagram::bind(&datagrams).expect("a socket");
+        std::fs::set_permissions(&datagrams, std::fs::Permissions::from_mode(0o777)).expect("a mode");
         // Tests run at the same time, and the name is one for the whole machine.
         let abstract_name = format!("gannet-test-{}", folder.path().display());
         let address = SocketAddr::from_abstract_name(&abstract_name).expect("a name");
@@ -58,6 +62,7 @@ impl Targets {
             secret,
             tcp: TcpListener::bind("127.0.0.1:0").expect("a listener"),
             _socket: socket,
+            _datagrams: datagrams_socket,
             _abstract: UnixListener::bind_addr(&address).expect("a socket"),
             abstract_name,
             sibling: Command::new("sleep").arg("600").spawn().expect("a process"),
@@ -75,6 +80,7 @@ impl Targets {
             .replace("{secret!r}", &quoted(&self.secret.to_string_lossy()))
             .replace("{outside!r}", &quoted(&self.folder.path().to_string_lossy()))
             .replace("{socket!r}", &quoted(&self.folder.path().join("socket").to_string_lossy()))
+            .replace("{datagrams!r}", &quoted(&self.folder.path().join("datagrams").to_string_lossy()))
             .replace("{abstract!r}", &quoted(&self.abstract_name));
         for (name, number) in SYSTEM_CALLS {
             code = code.replace(&format!("SYS_{name},"), &format!("{number},"));
@@ -224,6 +230,9 @@ async fn node_and_its_children_are_locked_in() {
         format!("process.kill({server}, 'SIGTERM')"),
         format!("require('fs').readFileSync('/proc/{server}/environ')"),
         "require('fs').writeFileSync('/tmp/gannet-code-test', 'x')".into(),
+        "require('fs').readFileSync('/proc/self/net/tcp')".into(),
+        "require('fs').readFileSync('/proc/thread-self/net/unix')".into(),
+        "require('fs').readFileSync('/proc/self/mountinfo')".into(),
         "require('fs').symlinkSync('/etc', 'etc'); require('fs').readFileSync('etc/passwd')".into(),
     ] {
         assert_refused(&session, Node, &code).await;
@@ -247,6 +256,11 @@ async fn shells_are_locked_in() {
         format!("rm {secret}"),
         "cat /etc/passwd".into(),
         "ls /root".into(),
+        // By the shell itself, whose folder it is.
+        "read -r line < /proc/self/net/tcp".into(),
+        "read -r line < /proc/self/net/unix".into(),
+        "read -r line < /proc/self/mountinfo".into(),
+        "read -r line < /proc/self/cgroup".into(),
         format!("exec 9<>/dev/tcp/127.0.0.1/{port}"),
         format!("kill -9 {server}"),
         format!("cat /proc/{server}/environ"),

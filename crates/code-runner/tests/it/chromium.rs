@@ -24,7 +24,7 @@ impl Chromium {
         let profile = tempfile::tempdir().expect("a folder");
         let (browser_reads, we_write) = io::pipe().expect("a pipe");
         let (we_read, browser_writes) = io::pipe().expect("a pipe");
-        let mut command = Command::new("chromium");
+        let mut command = Command::new("chromium-headless-shell");
         command
             .args(["--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-pipe"])
             .arg(format!("--user-data-dir={}", profile.path().display()))

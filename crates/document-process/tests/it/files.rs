@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-pub fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial {
+fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial {
     Trial::test(name, move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         runtime.map_err(Failed::from)?.block_on(test());
@@ -31,7 +31,7 @@ pub fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> T
 const SECONDS: Duration = Duration::from_secs(20);
 
 fn parser() -> DocumentParser {
-    DocumentParser::new(ParserOptions { ocr_models: None, max_jobs: 2, warm_processes: 1 })
+    DocumentParser::new(ParserOptions { ocr: None, max_jobs: 2, warm_processes: 1 })
 }
 
 async fn parse(bytes: &[u8], job: ParseJob) -> Result<ParsedFile, ParseError> {
@@ -39,7 +39,7 @@ async fn parse(bytes: &[u8], job: ParseJob) -> Result<ParsedFile, ParseError> {
     parser().parse(Uuid::from_u128(1), &input, &job, SECONDS).await
 }
 
-pub fn markdown(file: &ParsedFile) -> String {
+fn markdown(file: &ParsedFile) -> String {
     to_markdown(&file.document, MarkdownOptions::default()).text
 }
 

@@ -1,7 +1,6 @@
-//! Files read in sandboxed processes. The processes are this test binary itself.
+//! Files read in sandboxed processes. The processes are this test binary itself, without OCR.
 
 mod files;
-mod ocr_pages;
 
 use libtest_mimic::Arguments;
 use std::process::ExitCode;
@@ -11,16 +10,12 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let prepare = |role: &str, arguments: &[String]| match role {
-        document_process::ROLE => document_process::prepare(arguments),
+    let prepare = |role: &str, _: &[String]| match role {
+        document_process::ROLE => Ok(document_process::prepare(None)),
         _ => Err(format!("there is no role {role}")),
     };
     if let Some(code) = sandbox::run_if_sandboxed(prepare) {
         return code;
     }
-    libtest_mimic::run(
-        &Arguments::from_args(),
-        files::trials().into_iter().chain(ocr_pages::trials()).collect(),
-    )
-    .exit_code()
+    libtest_mimic::run(&Arguments::from_args(), files::trials()).exit_code()
 }

@@ -78,6 +78,10 @@ impl XmlTree {
         if tree.nodes.is_empty() { Err(DocumentError::damaged("a part of it is not XML")) } else { Ok(tree) }
     }
 
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
     #[expect(clippy::unused_self, reason = "a node belongs to its tree")]
     pub(crate) fn root(&self) -> Node {
         Node(0)

@@ -61,9 +61,11 @@ fn repeated_rows(pages: &[Page], first: (usize, usize), second: (usize, usize)) 
     if !edges_agree || head.width() != tail.width() {
         return None;
     }
-    let repeated = (1..=head.header_rows.max(1).min(tail.rows.len()))
-        .take_while(|rows| same_text(head.rows.get(rows - 1), tail.rows.get(rows - 1)))
-        .count();
+    // Rows that are all the same have no heading that could be repeated.
+    let has_heading = !same_text(head.rows.first(), head.rows.get(head.header_rows.max(1)));
+    let most = if has_heading { head.header_rows.max(1).min(tail.rows.len()) } else { 0 };
+    let repeated =
+        (1..=most).take_while(|rows| same_text(head.rows.get(rows - 1), tail.rows.get(rows - 1))).count();
     if repeated > 0 && repeated < tail.rows.len() {
         return Some(repeated);
     }

@@ -21,7 +21,7 @@ const MAX_HEADING_CHARS: usize = 200;
 const MAX_HEADING_LEVEL: usize = 6;
 const MAX_SIZE_LEVELS: usize = 4;
 /// A heading's letters are at least this much larger than those of the text.
-const MIN_HEADING_RATIO: f32 = 1.12;
+pub(super) const MIN_HEADING_RATIO: f32 = 1.12;
 
 fn half_points(size: f32) -> u32 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // sizes are clamped to 1..500

@@ -1,14 +1,16 @@
 //! Raw pages to pages of blocks.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::PdfDocument;
 use super::blocks::{PlacedBlock, build_blocks};
 use super::columns::{Element, ElementContent, order_zones};
 use super::continued::join_continued_tables;
-use super::furniture;
+use super::furniture::{self, PageLines};
 use super::headings::{Sizes, measure_sizes};
 use super::lines::{Line, group_lines};
 use super::options::{OcrReason, PageNeedingOcr, PdfError, PdfMode, PdfOptions, StopSignal};
-use super::runs::is_right_to_left;
+use super::runs::{Run, is_right_to_left};
 use super::source::{RawPage, Source};
 use super::tables::aligned::{self, ZonePart};
 use super::tables::{FoundTable, ruled};
@@ -37,14 +39,18 @@ pub(super) fn build_document(
         ..PdfDocument::default()
     };
     super::direction::turn_reversed_runs(source.pages.iter_mut().flat_map(|page| &mut page.runs));
-    let page_lines: Vec<(f32, Vec<Line>)> = source
+    let page_lines: Vec<PageLines> = source
         .pages
         .iter_mut()
-        .map(|page| (page.height, group_lines(std::mem::take(&mut page.runs))))
+        .map(|page| PageLines {
+            height: page.height,
+            lines: group_lines(std::mem::take(&mut page.runs)),
+            vertical: page.vertical.clone(),
+        })
         .collect();
-    let sizes = measure_sizes(page_lines.iter().flat_map(|(_, lines)| lines));
-    let kinds = furniture::classify(&page_lines);
-    for ((mut raw, (_, lines)), kinds) in source.pages.into_iter().zip(page_lines).zip(kinds) {
+    let sizes = measure_sizes(page_lines.iter().flat_map(|page| &page.lines));
+    let kinds = furniture::classify(&page_lines, &sizes);
+    for ((mut raw, PageLines { lines, .. }), kinds) in source.pages.into_iter().zip(page_lines).zip(kinds) {
         if stop.is_set() {
             return Err(PdfError::Stopped);
         }
@@ -112,7 +118,7 @@ fn build_page(
     warnings: &mut Vec<String>,
 ) -> Page {
     let number = raw.number;
-    let status = if raw.failed {
+    let mut status = if raw.failed {
         warnings.push(format!("Page {number} is damaged and could not be read."));
         PageStatus::Failed
     } else if raw.cut_off {
@@ -127,7 +133,13 @@ fn build_page(
         }
     };
     let runs = std::mem::take(&mut raw.runs);
-    let mut placed = layout(runs, &raw, sizes);
+    let mut placed = layout_or_lines(runs, |runs| layout(runs, &raw, sizes)).unwrap_or_else(|lines| {
+        warnings.push(format!(
+            "The structure of page {number} could not be read; its text follows line by line."
+        ));
+        status = PageStatus::Partial;
+        lines
+    });
     place_figures(&mut placed, &raw);
     if !raw.rotated.is_empty() {
         placed.extend(rotated_blocks(&raw));
@@ -148,7 +160,23 @@ fn finish(block: PlacedBlock, raw: &RawPage) -> Block {
     }
 }
 
-fn layout(runs: Vec<super::runs::Run>, raw: &RawPage, sizes: &Sizes) -> Vec<PlacedBlock> {
+/// A fault of ours in finding the structure of a page costs its structure, never its text or the rest of the file.
+fn layout_or_lines(
+    runs: Vec<Run>,
+    layout: impl FnOnce(Vec<Run>) -> Vec<PlacedBlock>,
+) -> Result<Vec<PlacedBlock>, Vec<PlacedBlock>> {
+    let copy = runs.clone();
+    catch_unwind(AssertUnwindSafe(|| layout(copy))).map_err(|_| {
+        let block = |line: Line| PlacedBlock {
+            kind: BlockKind::Text,
+            bounds: line.bounds,
+            content: Content::Paragraph(line.spans()),
+        };
+        group_lines(runs).into_iter().map(block).collect()
+    })
+}
+
+fn layout(runs: Vec<Run>, raw: &RawPage, sizes: &Sizes) -> Vec<PlacedBlock> {
     let (tables, rest) = ruled::find_tables(runs, &raw.horizontal, &raw.vertical);
     let mut elements: Vec<Element> = rest
         .into_iter()
@@ -293,6 +321,15 @@ mod tests {
         assert_eq!(read.pages_needing_ocr, [PageNeedingOcr { page: 1, reason: OcrReason::Scanned }]);
         assert_eq!(read.document.pages[0].status, PageStatus::Failed);
         assert_eq!(read.document.warnings.len(), 1);
+    }
+
+    #[test]
+    fn text_of_a_page_whose_layout_fails_is_kept() {
+        let runs = vec![run("second", 50.0, 40.0, 30.0), run("first", 50.0, 20.0, 30.0)];
+        let lines = layout_or_lines(runs, |_| panic!("a fault")).unwrap_err();
+        let texts: Vec<_> = lines.iter().map(|block| block.content.clone()).collect();
+        let line = |text: &str| Content::Paragraph(vec![crate::block::Span::plain(text)]);
+        assert_eq!(texts, [line("first"), line("second")]);
     }
 
     #[test]

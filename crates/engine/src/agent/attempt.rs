@@ -5,10 +5,7 @@ use super::journal::RunJournal;
 use super::open_agents;
 use super::order::Order;
 use super::web::{RunWeb, WebSources};
-use crate::callers::Caller;
-use crate::plans::Plans;
-use crate::stored_json;
-use crate::work::{AbortOnDrop, Signals};
+use access::{Caller, Plans};
 use agent::{Brain, BrainOutcome, Task, ThreadTurn};
 use net::Deadline;
 use serde_json::Value;
@@ -16,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{ClaimedRun, Run, RunState};
 use store::{RunStore, Store, StoreError, StoreResult};
+use stored_data::stored_json;
 use tokio_util::sync::CancellationToken;
+use work::{AbortOnDrop, Signals};
 
 /// Earlier turns of a thread that a run gets to know, and the largest result among them.
 const MAX_EARLIER_TURNS: u32 = 10;

@@ -1,10 +1,10 @@
 //! How a run can end, in the words its caller reads.
 
-use crate::stored_json::{self, StoredJsonError};
 use agent::{AgentError, AgentErrorCode, AgentErrorSource, AgentOutcome, BrainOutcome, Citation, Suggestion};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::agents::RunState;
+use stored_data::stored_json::{self, StoredJsonError};
 use wire::agent::AgentSuggestion;
 
 /// What errors about a [`StoredResult`] call it.

@@ -2,8 +2,8 @@
 
 use super::ending::RunEnding;
 use super::order::Order;
-use crate::webhooks::Events;
 use agent::{AgentOutcome, Citation};
+use outbox::webhooks::Events;
 use serde_json::{Value, json};
 use store::agents::RunKind;
 use store::webhooks::NewDelivery;

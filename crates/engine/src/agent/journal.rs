@@ -12,7 +12,6 @@ use super::events::RunEvents;
 use super::open_agents::OpenParts;
 use super::order::Order;
 use super::{trace_event, unpaid};
-use crate::work::retry;
 use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Citation,
     Journal, ToolCallResult,
@@ -28,6 +27,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::agent::TraceFact;
+use work::retry;
 
 /// Citations that are stored with a result.
 const MAX_CITATIONS: usize = 10_000;
@@ -246,7 +246,7 @@ impl Journal for RunJournal {
 fn keep_artifact(buffer: &mut JournalBuffer, content: &Value) -> Option<Uuid> {
     buffer.artifact = Some(content.clone());
     let json = content.to_string();
-    let packed = crate::compression::pack(json.as_bytes())
+    let packed = stored_data::compression::pack(json.as_bytes())
         .inspect_err(|error| tracing::error!(%error, "the artifact of an agent run could not be compressed"))
         .ok()?;
     buffer.set_checkpoint(packed.clone());

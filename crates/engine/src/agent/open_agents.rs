@@ -1,11 +1,11 @@
 //! Which agents and browser sessions of a run have started and not ended, read from its trace.
 
 use super::trace_event;
-use crate::stored_json;
 use agent::{Actor, ActorRole};
 use store::RunStore;
 use store::StoreResult;
 use store::agents::{Event, NewEvent};
+use stored_data::stored_json;
 use uuid::Uuid;
 use wire::agent::{TraceBody, TraceFact};
 

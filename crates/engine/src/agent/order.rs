@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::scrape::plan::NamedLogins;
-use crate::webhooks::Webhook;
 use agent::{Effort, Task, TaskMode};
 use net::CredentialScope;
+use outbox::webhooks::Webhook;
 use serde::{Deserialize, Serialize};
 use store::agents::Run;
 use url::Url;

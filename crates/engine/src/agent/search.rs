@@ -2,8 +2,8 @@
 
 use super::web::WebSearch;
 use crate::Error;
-use crate::callers::Caller;
 use crate::search::Searcher;
+use access::Caller;
 use agent::{WebHit, WebResults};
 use net::Deadline;
 use std::sync::Arc;

@@ -6,9 +6,10 @@ use super::events::RunEvents;
 use super::order::Order;
 use super::plan::{self, RunPlan};
 use super::{sweep, trace_event};
-use crate::callers::Caller;
 use crate::watchers::WatcherLimits;
-use crate::{Error, credits, from_store, idempotency};
+use crate::{Error, from_store};
+use access::{Caller, CallerError, credits, idempotency};
+use futures_util::future::BoxFuture;
 use net::EgressAllow;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -72,35 +73,37 @@ impl Agents {
     }
 
     /// Accepts a run: durable when this returns.
-    pub async fn start(
-        &self,
-        caller: &Caller,
-        asked: &AgentRequest,
+    pub fn start<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a AgentRequest,
         idempotency_key: Option<String>,
-    ) -> Result<AgentStarted, Error> {
-        if caller.zero_data_retention {
-            return Err(Kind::AgentZeroRetention.into());
-        }
-        if asked.thread_id.is_some() {
-            // Before the thread is checked: it may be busy with the run that the first request with this key
-            // started.
-            let (scope, key) = (purpose(RunKind::Agent), idempotency_key.as_deref());
-            idempotency::refuse_used(self.store.as_ref(), caller, scope, key).await?;
-        }
-        let (turn_of, last) = match &asked.thread_id {
-            None => (TurnOf::NewThread(Uuid::now_v7()), None),
-            Some(written) => {
-                let thread = Uuid::try_parse(written).map_err(|_| {
-                    Error::invalid(&[Issue::at("threadId", "must be a UUID", "invalid_value")])
-                })?;
-                (TurnOf::Thread(thread), Some(self.last_turn(caller, thread).await?))
+    ) -> BoxFuture<'a, Result<AgentStarted, Error>> {
+        Box::pin(async move {
+            if caller.zero_data_retention {
+                return Err(Kind::AgentZeroRetention.into());
             }
-        };
-        let plan = plan::resolve(asked, last.as_ref(), &self.allow)?;
-        let RunPlan { order, credits_asked, audit } = plan;
-        let kind = RunKind::Agent;
-        let acceptance = Acceptance { kind, turn_of, order, credits_asked, audit, idempotency_key };
-        self.accept(caller, acceptance).await
+            if asked.thread_id.is_some() {
+                // Before the thread is checked: it may be busy with the run that the first request with this key
+                // started.
+                let (scope, key) = (purpose(RunKind::Agent), idempotency_key.as_deref());
+                idempotency::refuse_used(self.store.as_ref(), caller, scope, key).await?;
+            }
+            let (turn_of, last) = match &asked.thread_id {
+                None => (TurnOf::NewThread(Uuid::now_v7()), None),
+                Some(written) => {
+                    let thread = Uuid::try_parse(written).map_err(|_| {
+                        Error::invalid(&[Issue::at("threadId", "must be a UUID", "invalid_value")])
+                    })?;
+                    (TurnOf::Thread(thread), Some(self.last_turn(caller, thread).await?))
+                }
+            };
+            let plan = plan::resolve(asked, last.as_ref(), &self.allow)?;
+            let RunPlan { order, credits_asked, audit } = plan;
+            let kind = RunKind::Agent;
+            let acceptance = Acceptance { kind, turn_of, order, credits_asked, audit, idempotency_key };
+            self.accept(caller, acceptance).await
+        })
     }
 
     /// Accepts what is known to make sense.
@@ -148,7 +151,7 @@ impl Agents {
                 Err(self.give_back(reservation, Kind::ThreadNotFound.into()).await)
             }
             Ok(StartedRun::Refused(refused)) => {
-                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused).into()).await)
             }
             Err(error) => Err(self.rejected(reservation, error).await),
         }
@@ -194,11 +197,11 @@ impl Agents {
             credits::reserve(self.store.as_ref(), caller, amount, purpose(kind), RESERVATION_HOLD).await
         };
         match reserve(most).await {
-            Err(Error::InsufficientCredits) if !asked => {
+            Err(CallerError::InsufficientCredits) if !asked => {
                 let balance = self.store.balance(caller.team).await.map_err(from_store)?;
                 let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0).min(most);
                 if left == 0 {
-                    Err(Error::InsufficientCredits)
+                    Err(CallerError::InsufficientCredits.into())
                 } else {
                     Ok((Some(reserve(left).await?), left))
                 }
@@ -208,35 +211,49 @@ impl Agents {
     }
 
     /// A run of the caller's team.
-    pub async fn find(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<Run, Error> {
-        let run = self.store.run(caller.team, id).await.map_err(from_store)?;
-        run.filter(|run| run.kind == kind).ok_or_else(|| Kind::AgentNotFound.into())
+    pub fn find<'a>(
+        &'a self,
+        caller: &'a Caller,
+        kind: RunKind,
+        id: Uuid,
+    ) -> BoxFuture<'a, Result<Run, Error>> {
+        Box::pin(async move {
+            let run = self.store.run(caller.team, id).await.map_err(from_store)?;
+            run.filter(|run| run.kind == kind).ok_or_else(|| Kind::AgentNotFound.into())
+        })
     }
 
     /// Asks a run to end. One that waits has ended when this returns; one that is worked on does in a moment.
-    pub async fn cancel(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<(), Error> {
-        let run = self.find(caller, kind, id).await?;
-        let wish = trace_event::new_event(
-            &trace_event::system_actor(id),
-            TraceFact::RunCancelRequested { reason: "user".to_owned() },
-        );
-        match self.store.cancel_run(caller.team, id, wish).await.map_err(from_store)? {
-            RunCancel::NotFound => Err(Kind::AgentNotFound.into()),
-            RunCancel::AlreadyFinished => Err(Kind::AgentFinished.into()),
-            RunCancel::AlreadyRequested => Err(Kind::AgentCancelling.into()),
-            RunCancel::Requested => {
-                self.cancel_requests.request(id);
-                Ok(())
-            }
-            RunCancel::Waiting => {
-                // Somebody may have claimed it since, and then hears of the wish.
-                let ended = sweep::end_waiting(self.store.as_ref(), &run, RunEnding::cancelled()).await;
-                if !ended.map_err(from_store)? {
+    pub fn cancel<'a>(
+        &'a self,
+        caller: &'a Caller,
+        kind: RunKind,
+        id: Uuid,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let run = self.find(caller, kind, id).await?;
+            let wish = trace_event::new_event(
+                &trace_event::system_actor(id),
+                TraceFact::RunCancelRequested { reason: "user".to_owned() },
+            );
+            match self.store.cancel_run(caller.team, id, wish).await.map_err(from_store)? {
+                RunCancel::NotFound => Err(Kind::AgentNotFound.into()),
+                RunCancel::AlreadyFinished => Err(Kind::AgentFinished.into()),
+                RunCancel::AlreadyRequested => Err(Kind::AgentCancelling.into()),
+                RunCancel::Requested => {
                     self.cancel_requests.request(id);
+                    Ok(())
                 }
-                Ok(())
+                RunCancel::Waiting => {
+                    // Somebody may have claimed it since, and then hears of the wish.
+                    let ended = sweep::end_waiting(self.store.as_ref(), &run, RunEnding::cancelled()).await;
+                    if !ended.map_err(from_store)? {
+                        self.cancel_requests.request(id);
+                    }
+                    Ok(())
+                }
             }
-        }
+        })
     }
 }
 

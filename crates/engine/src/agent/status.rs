@@ -4,12 +4,13 @@ use super::ending::{StoredResult, state_name};
 use super::order::{Order, effort_name, mode_name};
 use super::start::{Agents, RESULT_RETENTION};
 use super::unpaid;
-use crate::callers::Caller;
-use crate::time::iso;
 use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use store::Millis;
 use store::agents::{Run, RunKind, RunState};
+use stored_data::time::iso;
 use uuid::Uuid;
 use wire::Kind;
 use wire::agent::{
@@ -19,31 +20,33 @@ use wire::agent::{
 const RUNS_PER_PAGE: u32 = 20;
 
 impl Agents {
-    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<AgentStatus, Error> {
-        let run = self.find(caller, RunKind::Agent, id).await?;
-        let order = Order::from_run(&run)?;
-        let result = self.result(&order, &run).await?;
-        let completed = run.state == RunState::Succeeded;
-        let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
-        Ok(AgentStatus {
-            success: true,
-            status: status(run.state),
-            // A chat answers in its message; its data is null, not missing.
-            data: completed.then(|| result.data.unwrap_or(Value::Null)),
-            error: run.error.clone(),
-            model: AGENT_MODEL,
-            effort: order.task.effort.map(|effort| effort_name(effort).to_owned()),
-            expires_at: iso(expires_at(&run)),
-            credits_used: credits_used(&run),
-            thread_id: run.thread,
-            thread_turn: run.thread.map(|_| run.turn),
-            mode: mode_name(order.task.mode),
-            message: result.message,
-            suggestions,
-            partial: result.partial,
-            partial_schema_valid: result.partial_schema_valid,
-            stop_reason: stop_reason(run.state),
-            warning: result.note,
+    pub fn status<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<AgentStatus, Error>> {
+        Box::pin(async move {
+            let run = self.find(caller, RunKind::Agent, id).await?;
+            let order = Order::from_run(&run)?;
+            let result = self.result(&order, &run).await?;
+            let completed = run.state == RunState::Succeeded;
+            let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
+            Ok(AgentStatus {
+                success: true,
+                status: status(run.state),
+                // A chat answers in its message; its data is null, not missing.
+                data: completed.then(|| result.data.unwrap_or(Value::Null)),
+                error: run.error.clone(),
+                model: AGENT_MODEL,
+                effort: order.task.effort.map(|effort| effort_name(effort).to_owned()),
+                expires_at: iso(expires_at(&run)),
+                credits_used: credits_used(&run),
+                thread_id: run.thread,
+                thread_turn: run.thread.map(|_| run.turn),
+                mode: mode_name(order.task.mode),
+                message: result.message,
+                suggestions,
+                partial: result.partial,
+                partial_schema_valid: result.partial_schema_valid,
+                stop_reason: stop_reason(run.state),
+                warning: result.note,
+            })
         })
     }
 
@@ -66,24 +69,28 @@ impl Agents {
     }
 
     /// The team's runs, newest first. `base` is how the caller reaches this server.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        query: &AgentListQuery,
-        base: &str,
-    ) -> Result<AgentPage, Error> {
-        let before = query.before.as_deref().map(moment).transpose()?;
-        let found = self
-            .store
-            .runs(caller.team, RunKind::Agent, before, RUNS_PER_PAGE + 1)
-            .await
-            .map_err(from_store)?;
-        let shown = &found[..found.len().min(RUNS_PER_PAGE as usize)];
-        let more = found.len() > shown.len();
-        let next =
-            shown.last().filter(|_| more).map(|last| format!("{base}/v2/agent?before={}", last.created_at));
-        let agents = shown.iter().map(item).collect::<Result<_, _>>()?;
-        Ok(AgentPage { success: true, agents, next })
+    pub fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        query: &'a AgentListQuery,
+        base: &'a str,
+    ) -> BoxFuture<'a, Result<AgentPage, Error>> {
+        Box::pin(async move {
+            let before = query.before.as_deref().map(moment).transpose()?;
+            let found = self
+                .store
+                .runs(caller.team, RunKind::Agent, before, RUNS_PER_PAGE + 1)
+                .await
+                .map_err(from_store)?;
+            let shown = &found[..found.len().min(RUNS_PER_PAGE as usize)];
+            let more = found.len() > shown.len();
+            let next = shown
+                .last()
+                .filter(|_| more)
+                .map(|last| format!("{base}/v2/agent?before={}", last.created_at));
+            let agents = shown.iter().map(item).collect::<Result<_, _>>()?;
+            Ok(AgentPage { success: true, agents, next })
+        })
     }
 }
 

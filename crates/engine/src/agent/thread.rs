@@ -4,11 +4,12 @@ use super::ending::state_name;
 use super::order::{Order, effort_name, mode_name};
 use super::start::Agents;
 use super::status::{credits_used, stop_reason};
-use crate::callers::Caller;
-use crate::time::iso;
 use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use store::agents::{Run, RunState};
+use stored_data::time::iso;
 use uuid::Uuid;
 use wire::Kind;
 use wire::agent::{AgentThread, AgentThreadRun};
@@ -17,24 +18,31 @@ use wire::agent::{AgentThread, AgentThreadRun};
 const MAX_RUNS: u32 = 200;
 
 impl Agents {
-    pub async fn thread(&self, caller: &Caller, id: Uuid, with_data: bool) -> Result<AgentThread, Error> {
-        let thread = self.store.thread(caller.team, id).await.map_err(from_store)?;
-        let thread = thread.ok_or(Kind::ThreadNotFound)?;
-        let found = self.store.thread_runs(id, MAX_RUNS).await.map_err(from_store)?;
-        if found.is_empty() {
-            return Err(Kind::ThreadNotFound.into());
-        }
-        let running = found.iter().any(|run| !run.state.is_terminal());
-        let mut runs = Vec::with_capacity(found.len());
-        for run in &found {
-            runs.push(self.turn(run, with_data).await?);
-        }
-        Ok(AgentThread {
-            id,
-            created_at: iso(thread.created_at),
-            updated_at: iso(thread.updated_at),
-            status: if running { "running" } else { "idle" },
-            runs,
+    pub fn thread<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        with_data: bool,
+    ) -> BoxFuture<'a, Result<AgentThread, Error>> {
+        Box::pin(async move {
+            let thread = self.store.thread(caller.team, id).await.map_err(from_store)?;
+            let thread = thread.ok_or(Kind::ThreadNotFound)?;
+            let found = self.store.thread_runs(id, MAX_RUNS).await.map_err(from_store)?;
+            if found.is_empty() {
+                return Err(Kind::ThreadNotFound.into());
+            }
+            let running = found.iter().any(|run| !run.state.is_terminal());
+            let mut runs = Vec::with_capacity(found.len());
+            for run in &found {
+                runs.push(self.turn(run, with_data).await?);
+            }
+            Ok(AgentThread {
+                id,
+                created_at: iso(thread.created_at),
+                updated_at: iso(thread.updated_at),
+                status: if running { "running" } else { "idle" },
+                runs,
+            })
         })
     }
 

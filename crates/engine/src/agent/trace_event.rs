@@ -1,11 +1,11 @@
 //! What a brain reports, as events of the trace. Their size is bounded, whatever a brain says.
 
-use crate::stored_json;
 use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Change, Phase,
 };
 use serde_json::{Value, json};
 use store::agents::NewEvent;
+use stored_data::stored_json;
 use uuid::Uuid;
 use wire::agent::{ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError, TraceFact};
 

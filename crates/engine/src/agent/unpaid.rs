@@ -6,10 +6,10 @@
 //! shown at once.
 
 use super::order::Order;
-use crate::stored_json;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use store::agents::{Run, RunState};
+use stored_data::stored_json;
 use wire::agent::{ToolCallResult, TraceBody, TraceFact};
 
 /// Tools whose parameters say what is looked for, and nothing of what was found.

@@ -6,12 +6,12 @@ use super::sweep::{self, MAX_LOST_WORKERS};
 use super::web::{WebSearch, WebSources};
 use crate::interact::Sessions;
 use crate::models::{self, Models};
-use crate::plans::Plans;
 use crate::scrape::Scraper;
 use crate::services::Services;
 use crate::storage::Storage;
-use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions, plan_slots};
+use access::Plans;
 use agent::Brain;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{ClaimedRun, RunClaim, RunLease};
@@ -20,6 +20,7 @@ use store::{Store, StoreError, StoreResult};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
 
 /// A request to cancel that another process took is heard of within this.
 const RENEW_EVERY: Duration = Duration::from_millis(500);
@@ -85,7 +86,7 @@ impl AgentWorker {
             limit: 0,
             lease_for: times.lease,
             max_lost_leases: MAX_LOST_WORKERS,
-            plans: plan_slots(plans),
+            plans: plans.plan_slots(),
             other_plans: plans.get("").concurrency,
         };
         let AgentTools { services, scraper, search, sessions, brain } = tools;
@@ -106,15 +107,17 @@ impl AgentWorker {
 
     /// Runs until `stop`, then winds down within the grace time: what is not done then goes on elsewhere from
     /// its last checkpoint.
-    pub async fn run(self, stop: CancellationToken) {
-        let LeaseTimes { lease, poll, grace } = self.times;
-        let options = WorkerOptions {
-            renew_every: Some((lease / 3).min(RENEW_EVERY)),
-            min_poll: poll,
-            max_poll: poll,
-            ..WorkerOptions::with_lease(lease, grace)
-        };
-        LeaseWorker::new(Arc::new(self.queue), self.slots, options).run(stop).await;
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let LeaseTimes { lease, poll, grace } = self.times;
+            let options = WorkerOptions {
+                renew_every: Some((lease / 3).min(RENEW_EVERY)),
+                min_poll: poll,
+                max_poll: poll,
+                ..WorkerOptions::with_lease(lease, grace)
+            };
+            LeaseWorker::new(Arc::new(self.queue), self.slots, options).run(stop).await;
+        })
     }
 }
 

@@ -3,13 +3,12 @@
 use super::known_urls::KnownUrls;
 use super::order::{Order, SitemapUse};
 use crate::allowed_urls::{AddressRule, Stay};
-use crate::callers::Caller;
-use crate::plans::Plans;
 use crate::scrape::ScrapePlan;
 use crate::scrape::plan::NamedPage;
-use crate::webhooks::Events;
 use crate::{Error, from_store};
+use access::{Caller, Plans};
 use net::{Credentials, Login};
+use outbox::webhooks::Events;
 use parking_lot::Mutex;
 use sites::{PageUrl, Scope};
 use std::collections::HashMap;

@@ -4,7 +4,6 @@ use super::context::{CrawlContext, CrawlSite};
 use super::order::host_of;
 use super::outcome::{ListedUrls, Outcome};
 use super::page::{CAPABILITY, LeadJudge, PageServices};
-use crate::hashed_keys::entry_key;
 use crate::map::sitemaps::{self, SitemapCandidate};
 use net::{Deadline, FetchError, Request};
 use sites::sitemap::SitemapEntry;
@@ -13,6 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::crawls::AttemptEnd;
+use stored_data::hashed_keys::entry_key;
 use url::Url;
 
 /// All lists of a site must be there by then; what is counts.

@@ -2,12 +2,12 @@
 //! crawl.
 
 use super::outcome::Likeness;
-use crate::stored_json;
 use serde::{Deserialize, Serialize};
 use sites::TrapState;
 use std::collections::BTreeMap;
 use store::Millis;
 use store::crawls::EntryKey;
+use stored_data::stored_json;
 
 /// What errors about it call it.
 const MEMORY: &str = "what settlements of a crawl remember";

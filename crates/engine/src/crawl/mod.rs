@@ -23,10 +23,11 @@ pub mod warc;
 pub mod watch;
 pub mod worker;
 
-use crate::stored_json;
+use futures_util::future::BoxFuture;
 use store::crawls::Crawl;
 pub use store::crawls::CrawlKind;
 use store::{CrawlStore, Store, StoreResult};
+use stored_data::stored_json;
 
 use context::events_of;
 
@@ -38,12 +39,14 @@ pub use worker::{CrawlWorker, take_back_pages};
 const MAX_ENDED_TOGETHER: u32 = 32;
 
 /// Ends crawls whose deadline has passed; how many.
-pub async fn fail_overdue(store: &dyn CrawlStore) -> StoreResult<u64> {
-    let mut failed = 0;
-    for crawl in store.overdue_crawls(MAX_ENDED_TOGETHER).await? {
-        failed += u64::from(fail(store, &crawl, "the crawl did not end in time").await?);
-    }
-    Ok(failed)
+pub fn fail_overdue(store: &dyn CrawlStore) -> BoxFuture<'_, StoreResult<u64>> {
+    Box::pin(async move {
+        let mut failed = 0;
+        for crawl in store.overdue_crawls(MAX_ENDED_TOGETHER).await? {
+            failed += u64::from(fail(store, &crawl, "the crawl did not end in time").await?);
+        }
+        Ok(failed)
+    })
 }
 
 /// Ends crawls and batches that store more than `each` bytes, and the largest when all that run store more

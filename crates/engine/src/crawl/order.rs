@@ -2,7 +2,7 @@
 //! on with it.
 
 use crate::scrape::plan::NamedLogins;
-use crate::webhooks::Webhook;
+use outbox::webhooks::Webhook;
 use serde::{Deserialize, Serialize};
 use sites::{ScopeRules, UrlEquivalence};
 use url::Url;

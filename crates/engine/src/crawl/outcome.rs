@@ -3,11 +3,11 @@
 //! The names of fields and variants are those of stored JSON: crawls of an earlier version are read by them.
 
 use crate::Error;
-use crate::stored_json::{self, StoredJsonError};
 use serde::{Deserialize, Serialize};
 use sites::Fingerprint;
 use std::borrow::Cow;
 use store::crawls::EntryKey;
+use stored_data::stored_json::{self, StoredJsonError};
 
 /// What errors about an [`Outcome`] call it.
 const OUTCOME: &str = "the outcome of a crawl entry";

@@ -7,12 +7,11 @@ use super::outcome::{EntryError, Lead, Likeness, Outcome, PageFindings};
 use super::politeness::Politeness;
 use crate::Error;
 use crate::cpu_pool::CpuJob;
-use crate::credits::ExtraCredits;
-use crate::hashed_keys::{entry_key, written_key};
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::NamedPage;
 use crate::scrape::{ScrapedPage, Scraper, cache, document};
 use crate::services::Services;
+use access::credits::ExtraCredits;
 use content::link::Link;
 use content::metadata::Metadata;
 use net::Deadline;
@@ -22,6 +21,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use store::crawls::{AttemptEnd, ClaimedEntry, CrawlKind};
+use stored_data::hashed_keys::{entry_key, written_key};
 use url::Url;
 use uuid::Uuid;
 use wire::Kind;
@@ -241,7 +241,7 @@ pub fn postponed(entry: &ClaimedEntry, error: &Error) -> Option<AttemptEnd> {
 }
 
 fn retry_later(entry: &ClaimedEntry, error: &Error) -> AttemptEnd {
-    let delay = crate::work::retry::backoff(entry.attempt);
+    let delay = work::retry::backoff(entry.attempt);
     AttemptEnd::Retry { error: error.text(), delay }
 }
 

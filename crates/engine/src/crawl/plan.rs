@@ -4,16 +4,16 @@
 use super::order::{Follow, Order, SitemapUse, host_of};
 use crate::Error;
 use crate::error::bad_pattern;
-use crate::hashed_keys::{entry_key, lists_key, written_key};
 use crate::models::Models;
 use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::scrape::{ScrapePlan, derived};
-use crate::webhooks::{self, Webhook};
 use net::{CredentialScope, EgressAllow, Purpose};
+use outbox::webhooks::{self, Webhook};
 use sites::{PageUrl, Scope};
 use std::collections::HashSet;
 use std::time::Duration;
 use store::crawls::{EntryKey, NewEntry, NewEntryKind};
+use stored_data::hashed_keys::{entry_key, lists_key, written_key};
 use uuid::Uuid;
 use wire::batch::BatchRequest;
 use wire::crawl::CrawlRequest;
@@ -47,7 +47,8 @@ impl Asking<'_> {
     }
 
     fn webhook(&self, asked: Option<&WebhookInput>) -> Result<Option<Webhook>, Error> {
-        asked.map(|asked| webhooks::resolve(asked, &webhooks::JOB_EVENTS, self.allow)).transpose()
+        let webhook = asked.map(|asked| webhooks::resolve(asked, &webhooks::JOB_EVENTS, self.allow));
+        Ok(webhook.transpose()?)
     }
 }
 

@@ -2,7 +2,6 @@
 //! which all processes share through the store.
 
 use crate::Error;
-use crate::hashed_keys::KeyHasher;
 use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
 use parking_lot::Mutex;
 use sites::Robots;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::CrawlStore;
 use store::crawls::Pace;
+use stored_data::hashed_keys::KeyHasher;
 use tokio::sync::OnceCell;
 use url::Url;
 
@@ -79,7 +79,7 @@ impl Politeness {
             let mut known_by = KeyHasher::new("robots with credentials");
             known_by.add(&origin);
             known_by.add(&credentials.identity());
-            origin = crate::hex(&known_by.finish());
+            origin = stored_data::hex(&known_by.finish());
         }
         let cell = {
             let mut cells = self.robots.lock();

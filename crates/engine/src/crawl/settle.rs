@@ -5,8 +5,7 @@ use super::context::{CrawlContext, CrawlContexts};
 use super::memory::SettlementMemory;
 use super::order::{SitemapUse, host_of};
 use super::outcome::{EntryError, Lead, ListedUrls, Outcome, PageFindings};
-use crate::hashed_keys::lists_key;
-use crate::{Error, from_store, stored_json};
+use crate::{Error, from_store};
 use sites::PageUrl;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -16,6 +15,8 @@ use store::crawls::{
     Crawl, CrawlKind, CrawlState, EntryDecision, EntryKey, FetchedEntry, KnownEntry, NewEntry, NewEntryKind,
     Settled, Settlement, UnsettledCrawl,
 };
+use stored_data::hashed_keys::lists_key;
+use stored_data::stored_json;
 use url::Url;
 use uuid::Uuid;
 use wire::Kind;

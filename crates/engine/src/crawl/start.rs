@@ -5,10 +5,11 @@ use super::Order;
 use super::context::events_of;
 use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms, price};
 use super::prompt::{self, Prompted};
-use crate::callers::Caller;
 use crate::models::Models;
 use crate::watchers::WatcherLimits;
-use crate::{Error, credits, from_store, idempotency};
+use crate::{Error, from_store};
+use access::{Caller, CallerError, credits, idempotency};
+use futures_util::future::BoxFuture;
 use net::EgressAllow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,52 +88,62 @@ impl Crawler {
     }
 
     /// Accepts a crawl: durable when this returns.
-    pub async fn start(
-        &self,
-        caller: &Caller,
-        asked: &CrawlRequest,
-        key: Option<&str>,
-        base_url: &str,
-    ) -> Result<CrawlAccepted, Error> {
-        idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Crawl), key).await?;
-        if asked.prompt.is_some() {
-            self.refuse_full_queue(caller).await?;
-        }
-        let (asked, prompted) = self.understand(caller, asked, base_url).await?;
-        let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
-        let id = self.accept_crawl(caller, plan, key).await?;
-        Ok(CrawlAccepted { id, prompted })
+    pub fn start<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a CrawlRequest,
+        key: Option<&'a str>,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<CrawlAccepted, Error>> {
+        Box::pin(async move {
+            idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Crawl), key).await?;
+            if asked.prompt.is_some() {
+                self.refuse_full_queue(caller).await?;
+            }
+            let (asked, prompted) = self.understand(caller, asked, base_url).await?;
+            let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
+            let id = self.accept_crawl(caller, plan, key).await?;
+            Ok(CrawlAccepted { id, prompted })
+        })
     }
 
     /// Accepts a batch, or adds to one: durable when this returns.
-    pub async fn start_batch(
-        &self,
-        caller: &Caller,
+    pub fn start_batch<'a>(
+        &'a self,
+        caller: &'a Caller,
         asked: BatchRequest,
-        key: Option<&str>,
-        base_url: &str,
-    ) -> Result<BatchAccepted, Error> {
-        idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Batch), key).await?;
-        let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
-        let keeps_nothing = caller.zero_data_retention;
-        // A hundred thousand addresses take a moment to read.
-        let planned = tokio::task::spawn_blocking(move || {
-            let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow, models: &models };
-            BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
-        });
-        let (plan, asked) = planned.await.map_err(Error::internal)??;
-        match plan.append_to {
-            Some(batch) => self.append(caller, &asked, plan, batch, key).await,
-            None => self.accept_batch(caller, plan, key).await,
-        }
+        key: Option<&'a str>,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<BatchAccepted, Error>> {
+        Box::pin(async move {
+            idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Batch), key).await?;
+            let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
+            let keeps_nothing = caller.zero_data_retention;
+            // A hundred thousand addresses take a moment to read.
+            let planned = tokio::task::spawn_blocking(move || {
+                let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow, models: &models };
+                BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
+            });
+            let (plan, asked) = planned.await.map_err(Error::internal)??;
+            match plan.append_to {
+                Some(batch) => self.append(caller, &asked, plan, batch, key).await,
+                None => self.accept_batch(caller, plan, key).await,
+            }
+        })
     }
 
     /// What a prompt would make of a crawl's options.
-    pub async fn preview(&self, caller: &Caller, asked: &ParamsPreviewRequest) -> Result<Prompted, Error> {
-        let (url, prompt) = (asked.url.clone(), Some(asked.prompt.clone().unwrap_or_default()));
-        let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
-        let (_, prompted) = self.understand(caller, &asked, "").await?;
-        prompted.ok_or_else(|| Error::internal("a prompt came to nothing"))
+    pub fn preview<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a ParamsPreviewRequest,
+    ) -> BoxFuture<'a, Result<Prompted, Error>> {
+        Box::pin(async move {
+            let (url, prompt) = (asked.url.clone(), Some(asked.prompt.clone().unwrap_or_default()));
+            let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
+            let (_, prompted) = self.understand(caller, &asked, "").await?;
+            prompted.ok_or_else(|| Error::internal("a prompt came to nothing"))
+        })
     }
 
     /// Refuses a crawl when the queue is full, before a model is asked for it. Whether it fits is decided
@@ -140,7 +151,7 @@ impl Crawler {
     async fn refuse_full_queue(&self, caller: &Caller) -> Result<(), Error> {
         let Some(cap) = caller.plan.queue else { return Ok(()) };
         let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
-        if waiting < cap { Ok(()) } else { Err(Error::queue_full(cap)) }
+        if waiting < cap { Ok(()) } else { Err(CallerError::queue_full(cap).into()) }
     }
 
     /// Turns the prompt of a request into options of it. A model that is asked for that is paid for.
@@ -213,7 +224,7 @@ impl Crawler {
             Ok(Appended::Ended(_)) => Err(self.give_back(reservation, Kind::BatchFinished.into()).await),
             Ok(Appended::NotFound) => Err(self.give_back(reservation, Kind::JobNotFound.into()).await),
             Ok(Appended::Refused(refused)) => {
-                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused).into()).await)
             }
             Err(error) => Err(self.refused(reservation, error).await),
         }
@@ -233,7 +244,7 @@ impl Crawler {
         match self.store.start_crawl(crawl, entries).await {
             Ok(StartedCrawl::Accepted) => Ok(id),
             Ok(StartedCrawl::Refused(refused)) => {
-                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused).into()).await)
             }
             Err(error) => Err(self.refused(reservation, error).await),
         }
@@ -268,12 +279,12 @@ impl Crawler {
             credits::reserve(self.store.as_ref(), caller, amount, "crawl", RESERVATION_HOLD).await
         };
         match reserve(limit.pages).await {
-            Err(Error::InsufficientCredits) if !limit.asked => {
+            Err(CallerError::InsufficientCredits) if !limit.asked => {
                 let balance = self.store.balance(caller.team).await.map_err(from_store)?;
                 let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0);
                 let pages = (left / price.unsigned_abs().max(1)).min(limit.pages);
                 if pages == 0 {
-                    Err(Error::InsufficientCredits)
+                    Err(CallerError::InsufficientCredits.into())
                 } else {
                     Ok((Some(reserve(pages).await?), pages))
                 }

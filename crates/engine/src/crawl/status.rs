@@ -10,12 +10,14 @@ pub use documents::{Documents, Window};
 
 use super::order::{Order, SitemapUse, host_of};
 use super::start::{Crawler, PRIVATE_RESULT_RETENTION, RESULT_RETENTION, is_live, stored_order};
-use crate::callers::Caller;
 use crate::scrape::plan::NamedPage;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use ledger::{MAX_LEDGER_LINES, is_blocked};
 use std::time::Duration;
 use store::crawls::{CancelOutcome, Crawl, CrawlKind, CrawlState, EntryState};
+use stored_data::time;
 use uuid::Uuid;
 use wire::Kind;
 use wire::crawl::{ActiveCrawl, CrawlRequest, JobHead, PageQuery};
@@ -35,23 +37,25 @@ pub fn path(kind: CrawlKind) -> &'static str {
 
 impl Crawler {
     /// Its status with a page of its documents, as JSON.
-    pub async fn status(
-        &self,
-        caller: &Caller,
+    pub fn status<'a>(
+        &'a self,
+        caller: &'a Caller,
         kind: CrawlKind,
         id: Uuid,
-        page: &PageQuery,
-        base_url: &str,
-    ) -> Result<Vec<u8>, Error> {
-        let window = Window::from_query(page)?;
-        let crawl = self.find(caller, kind, id).await?;
-        let documents = self.documents(&crawl, window).await?;
-        let mut head = head(&crawl);
-        if window.skip == 0 {
-            head.warning = self.warning(&crawl).await?;
-        }
-        head.next = window.next(&crawl, &documents, base_url);
-        Ok(head.with_documents(&documents.json))
+        page: &'a PageQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+        Box::pin(async move {
+            let window = Window::from_query(page)?;
+            let crawl = self.find(caller, kind, id).await?;
+            let documents = self.documents(&crawl, window).await?;
+            let mut head = head(&crawl);
+            if window.skip == 0 {
+                head.warning = self.warning(&crawl).await?;
+            }
+            head.next = window.next(&crawl, &documents, base_url);
+            Ok(head.with_documents(&documents.json))
+        })
     }
 
     /// What to know about a result that is not what one would expect of a site.
@@ -102,24 +106,33 @@ impl Crawler {
     }
 
     /// The crawls of the caller's team that run, newest first, without their secrets.
-    pub async fn active(&self, caller: &Caller) -> Result<Vec<ActiveCrawl>, Error> {
-        let crawls = self.store.active_crawls(caller.team, CrawlKind::Crawl, MAX_ACTIVE).await;
-        // One whose request cannot be read any more is about to be ended.
-        let crawls = crawls.map_err(from_store)?.into_iter().filter(|crawl| !crawl.request.is_empty());
-        crawls.map(|crawl| active(&crawl)).collect()
+    pub fn active<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ActiveCrawl>, Error>> {
+        Box::pin(async move {
+            let crawls = self.store.active_crawls(caller.team, CrawlKind::Crawl, MAX_ACTIVE).await;
+            // One whose request cannot be read any more is about to be ended.
+            let crawls = crawls.map_err(from_store)?.into_iter().filter(|crawl| !crawl.request.is_empty());
+            crawls.map(|crawl| active(&crawl)).collect()
+        })
     }
 
     /// Ends it, whatever is open in it. Cancelling it again is not an error.
-    pub async fn cancel(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<(), Error> {
-        self.find(caller, kind, id).await?;
-        match self.store.cancel_crawl(caller.team, id).await.map_err(from_store)? {
-            CancelOutcome::Cancelled | CancelOutcome::AlreadyFinished(CrawlState::Cancelled) => Ok(()),
-            CancelOutcome::AlreadyFinished(_) => Err(match kind {
-                CrawlKind::Crawl => Kind::CrawlFinished.into(),
-                CrawlKind::Batch => Kind::BatchFinished.into(),
-            }),
-            CancelOutcome::NotFound => Err(Kind::JobNotFound.into()),
-        }
+    pub fn cancel<'a>(
+        &'a self,
+        caller: &'a Caller,
+        kind: CrawlKind,
+        id: Uuid,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            self.find(caller, kind, id).await?;
+            match self.store.cancel_crawl(caller.team, id).await.map_err(from_store)? {
+                CancelOutcome::Cancelled | CancelOutcome::AlreadyFinished(CrawlState::Cancelled) => Ok(()),
+                CancelOutcome::AlreadyFinished(_) => Err(match kind {
+                    CrawlKind::Crawl => Kind::CrawlFinished.into(),
+                    CrawlKind::Batch => Kind::BatchFinished.into(),
+                }),
+                CancelOutcome::NotFound => Err(Kind::JobNotFound.into()),
+            }
+        })
     }
 }
 

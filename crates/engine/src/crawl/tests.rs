@@ -1,15 +1,14 @@
 //! Crawls of a small site on a real store, whose clock the test moves.
 
 use super::{CrawlWorker, Crawler};
+use crate::Services;
 use crate::cpu_pool::CpuPool;
 use crate::files::Files;
 use crate::models::Models;
 use crate::page_memory::PageMemory;
-use crate::plans::Plans;
 use crate::records::RecordWriter;
 use crate::scrape::Scraper;
-use crate::work::{LeaseTimes, WorkSlots};
-use crate::{Caller, Limiter, Services};
+use access::{Caller, Limiter, Plans};
 use document_process::{DocumentParser, ParserOptions};
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::json;
@@ -26,6 +25,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use work::{LeaseTimes, WorkSlots};
 
 /// Longer than anything takes that a test waits for in real time.
 const TEST_PATIENCE: Duration = Duration::from_secs(30);

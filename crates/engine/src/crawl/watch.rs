@@ -3,9 +3,10 @@
 
 use super::start::{Crawler, is_live};
 use super::status::{Window, head, unpacked};
-use crate::callers::Caller;
 use crate::watchers::WatcherPermit;
 use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 use store::crawls::{Crawl, CrawlKind};
@@ -39,12 +40,14 @@ pub struct Watch {
     _permit: WatcherPermit,
 }
 
+/// A document as JSON, with its number.
+pub type NumberedDocument = (u64, Vec<u8>);
+
 /// What changed since the last update.
 #[derive(Debug)]
 pub struct WatchUpdate {
     pub head: JobHead,
-    /// New documents as JSON, each with its number.
-    pub documents: Vec<(u64, Vec<u8>)>,
+    pub documents: Vec<NumberedDocument>,
     /// The crawl has ended, and every document was handed over.
     pub ended: bool,
 }
@@ -61,25 +64,27 @@ pub struct CatchUp {
 
 impl Crawler {
     /// Begins to watch, from the document after `after`.
-    pub async fn watch(
-        self: &Arc<Self>,
-        caller: &Caller,
+    pub fn watch<'a>(
+        self: &'a Arc<Self>,
+        caller: &'a Caller,
         kind: CrawlKind,
         id: Uuid,
         after: u64,
-    ) -> Result<Watch, Error> {
-        let crawl = self.find(caller, kind, id).await?;
-        let permit = self.watchers.acquire(caller.team)?;
-        let checked_at = Instant::now();
-        Ok(Watch {
-            crawler: self.clone(),
-            crawl,
-            after,
-            told_version: None,
-            checked_at,
-            settled_at: checked_at + AT_FIRST,
-            every: None,
-            _permit: permit,
+    ) -> BoxFuture<'a, Result<Watch, Error>> {
+        Box::pin(async move {
+            let crawl = self.find(caller, kind, id).await?;
+            let permit = self.watchers.acquire(caller.team)?;
+            let checked_at = Instant::now();
+            Ok(Watch {
+                crawler: self.clone(),
+                crawl,
+                after,
+                told_version: None,
+                checked_at,
+                settled_at: checked_at + AT_FIRST,
+                every: None,
+                _permit: permit,
+            })
         })
     }
 }
@@ -92,15 +97,17 @@ impl Watch {
     }
 
     /// What is there already; documents that do not fit come with the updates that follow.
-    pub async fn catch_up(&mut self) -> Result<CatchUp, Error> {
-        let window = Window { skip: self.after, limit: None };
-        let documents = self.crawler.documents(&self.crawl, window).await?;
-        self.after = documents.last;
-        self.told_version = Some(self.crawl.version);
-        Ok(CatchUp {
-            status: head(&self.crawl).with_documents(&documents.json),
-            live: is_live(&self.crawl),
-            whole: self.has_all(),
+    pub fn catch_up(&mut self) -> BoxFuture<'_, Result<CatchUp, Error>> {
+        Box::pin(async move {
+            let window = Window { skip: self.after, limit: None };
+            let documents = self.crawler.documents(&self.crawl, window).await?;
+            self.after = documents.last;
+            self.told_version = Some(self.crawl.version);
+            Ok(CatchUp {
+                status: head(&self.crawl).with_documents(&documents.json),
+                live: is_live(&self.crawl),
+                whole: self.has_all(),
+            })
         })
     }
 
@@ -110,36 +117,44 @@ impl Watch {
     }
 
     /// Waits for something new: documents, other numbers, or the end.
-    pub async fn next(&mut self) -> Result<WatchUpdate, Error> {
-        while self.has_all() && self.told_version == Some(self.crawl.version) && is_live(&self.crawl) {
-            tokio::time::sleep_until(self.checked_at + self.interval()).await;
-            let (team, id) = (self.crawl.team_id, self.crawl.id);
-            let crawl = self.crawler.store.crawl(team, id).await.map_err(from_store)?;
-            self.checked_at = Instant::now();
-            self.crawl = crawl.ok_or(Kind::JobNotFound)?;
-        }
-        let documents = self.next_documents().await?;
-        self.told_version = Some(self.crawl.version);
-        Ok(WatchUpdate { head: head(&self.crawl), documents, ended: self.has_all() && !is_live(&self.crawl) })
+    pub fn next_update(&mut self) -> BoxFuture<'_, Result<WatchUpdate, Error>> {
+        Box::pin(async move {
+            while self.has_all() && self.told_version == Some(self.crawl.version) && is_live(&self.crawl) {
+                tokio::time::sleep_until(self.checked_at + self.interval()).await;
+                let (team, id) = (self.crawl.team_id, self.crawl.id);
+                let crawl = self.crawler.store.crawl(team, id).await.map_err(from_store)?;
+                self.checked_at = Instant::now();
+                self.crawl = crawl.ok_or(Kind::JobNotFound)?;
+            }
+            let documents = self.next_documents().await?;
+            self.told_version = Some(self.crawl.version);
+            Ok(WatchUpdate {
+                head: head(&self.crawl),
+                documents,
+                ended: self.has_all() && !is_live(&self.crawl),
+            })
+        })
     }
 
     /// Documents that are there already, in order and in pieces of bounded size; none after the last.
-    pub async fn next_documents(&mut self) -> Result<Vec<(u64, Vec<u8>)>, Error> {
-        if self.has_all() {
-            return Ok(Vec::new());
-        }
-        let wanted = u32::try_from(self.crawl.counts.completed - self.after)
-            .map_or(DOCUMENTS_PER_UPDATE, |left| left.min(DOCUMENTS_PER_UPDATE));
-        let kept =
-            self.crawler.store.crawl_documents(self.crawl.id, self.after, wanted, BYTES_PER_UPDATE).await;
-        let kept = kept.map_err(from_store)?;
-        // Gone since: nothing more will come.
-        let last = kept.last().ok_or(Kind::JobNotFound)?.number;
-        let unpack = move || kept.iter().map(|one| Ok((one.number, unpacked(one)?))).collect();
-        let unpacked = tokio::task::spawn_blocking(unpack).await;
-        let documents: Result<Vec<_>, Error> = unpacked.map_err(Error::internal)?;
-        self.after = last;
-        documents
+    pub fn next_documents(&mut self) -> BoxFuture<'_, Result<Vec<NumberedDocument>, Error>> {
+        Box::pin(async move {
+            if self.has_all() {
+                return Ok(Vec::new());
+            }
+            let wanted = u32::try_from(self.crawl.counts.completed - self.after)
+                .map_or(DOCUMENTS_PER_UPDATE, |left| left.min(DOCUMENTS_PER_UPDATE));
+            let kept =
+                self.crawler.store.crawl_documents(self.crawl.id, self.after, wanted, BYTES_PER_UPDATE).await;
+            let kept = kept.map_err(from_store)?;
+            // Gone since: nothing more will come.
+            let last = kept.last().ok_or(Kind::JobNotFound)?.number;
+            let unpack = move || kept.iter().map(|one| Ok((one.number, unpacked(one)?))).collect();
+            let unpacked = tokio::task::spawn_blocking(unpack).await;
+            let documents: Result<Vec<_>, Error> = unpacked.map_err(Error::internal)?;
+            self.after = last;
+            documents
+        })
     }
 
     fn interval(&self) -> Duration {

@@ -11,11 +11,11 @@ use super::page::PageServices;
 use super::politeness::Politeness;
 use super::{lists, page, settle};
 use crate::Error;
-use crate::plans::Plans;
 use crate::scrape::Scraper;
 use crate::services::Services;
 use crate::storage::Storage;
-use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions, plan_slots};
+use access::Plans;
+use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::Kind;
+use work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
 
 /// How long a freed slot waits for others, so that they are filled together.
 const GATHER_SLOTS: Duration = Duration::from_millis(8);
@@ -85,7 +86,7 @@ impl CrawlWorker {
             owner: Uuid::now_v7(),
             limit: 0,
             lease_for: times.lease,
-            plans: plan_slots(plans),
+            plans: plans.plan_slots(),
             other_plans: plans.get("").concurrency,
         };
         let store = services.store.clone();
@@ -119,23 +120,25 @@ impl CrawlWorker {
     }
 
     /// Runs until `stop`, then winds down within the grace time.
-    pub async fn run(self, stop: CancellationToken) {
-        let queue = Arc::new(self.queue);
-        let options = WorkerOptions {
-            min_poll: MIN_POLL.min(self.times.poll),
-            max_poll: self.times.poll,
-            gather_slots: GATHER_SLOTS,
-            gather_ends: GATHER_ENDS,
-            write_retry_limit: self.times.lease.max(MIN_WRITE_RETRY_LIMIT),
-            ..WorkerOptions::with_lease(self.times.lease, self.times.grace)
-        };
-        let over = CancellationToken::new();
-        let mut settler = JoinSet::new();
-        settler.spawn(settle_until(queue.clone(), self.times.poll, over.clone()));
-        LeaseWorker::new(queue, self.slots, options).run(stop).await;
-        // What was written last is settled before it ends.
-        over.cancel();
-        while settler.join_next().await.is_some() {}
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let queue = Arc::new(self.queue);
+            let options = WorkerOptions {
+                min_poll: MIN_POLL.min(self.times.poll),
+                max_poll: self.times.poll,
+                gather_slots: GATHER_SLOTS,
+                gather_ends: GATHER_ENDS,
+                write_retry_limit: self.times.lease.max(MIN_WRITE_RETRY_LIMIT),
+                ..WorkerOptions::with_lease(self.times.lease, self.times.grace)
+            };
+            let over = CancellationToken::new();
+            let mut settler = JoinSet::new();
+            settler.spawn(settle_until(queue.clone(), self.times.poll, over.clone()));
+            LeaseWorker::new(queue, self.slots, options).run(stop).await;
+            // What was written last is settled before it ends.
+            over.cancel();
+            while settler.join_next().await.is_some() {}
+        })
     }
 }
 

@@ -10,12 +10,14 @@ pub use stored::StoredError;
 
 use crate::allowed_urls::{AllowedUrls, RefusedUrl};
 use crate::wall::Wall;
+use access::CallerError;
 use browser::{NavigationError, VisitError};
 use budget::OutOfBudget;
 use document_process::ParseError;
 use model::chat::ChatError;
 use model::chat::structured::StructuredError;
 use net::{EgressError, FetchError, Phase};
+use outbox::webhooks::signing_secrets::SigningSecretError;
 use page_data::injection::Sign;
 use serde_json::Value;
 use sites::scope::PatternError;
@@ -23,7 +25,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use store::StoreError;
-use store::idempotency::UsedKey;
 use uuid::Uuid;
 use wire::{Issue, Kind, PathPart};
 
@@ -110,20 +111,10 @@ pub enum Error {
     /// An error of the feedback endpoint, which has codes of its own.
     #[error("{error}")]
     Feedback { code: &'static str, error: Box<Error> },
-    /// The plan's credits do not cover the request.
-    #[error("not enough credits")]
-    InsufficientCredits,
-    #[error("more than {limit} requests of {group} a minute")]
-    RateLimited { group: &'static str, limit: u32, retry_after: u64 },
-    /// An address has used up what it may do without a key on one day.
-    #[error("more than {limit} {reason} without a key in a day")]
-    KeylessQuota { reason: &'static str, limit: u32, retry_after: u64 },
-    #[error("all {max} of the plan are in use")]
-    ConcurrencyLimited { max: u32 },
-    #[error("{max} jobs wait already")]
-    QueueFull { max: u64, retry_after: u64 },
-    #[error("the idempotency key was used before")]
-    KeyUsed(UsedKey),
+    /// The caller may not do it, or not now: rights, plan, credits, idempotency keys. Never an error of the
+    /// store.
+    #[error(transparent)]
+    Caller(CallerError),
     #[error("the thread's run {0} has not ended")]
     ThreadBusy(Uuid),
     #[error("conflict: {0}")]
@@ -187,7 +178,7 @@ impl fmt::Display for Rejection {
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
         match kind {
-            Kind::InsufficientCredits => Self::InsufficientCredits,
+            Kind::InsufficientCredits => CallerError::InsufficientCredits.into(),
             Kind::Internal => Self::internal("no cause is known"),
             kind => Self::rejected(kind, RejectionText::Catalogue, None),
         }
@@ -206,15 +197,27 @@ impl From<FetchError> for Error {
     }
 }
 
+impl From<CallerError> for Error {
+    fn from(error: CallerError) -> Self {
+        match error {
+            CallerError::Store(error) => Self::Store(error),
+            error => Self::Caller(error),
+        }
+    }
+}
+
+impl From<SigningSecretError> for Error {
+    fn from(error: SigningSecretError) -> Self {
+        match error {
+            SigningSecretError::Store(error) => from_store(error),
+            SigningSecretError::Randomness(error) => Self::already_logged(error),
+        }
+    }
+}
+
 /// Logs what the store said, which callers do not see, and keeps it.
 pub fn from_store(error: StoreError) -> Error {
-    match &error {
-        StoreError::Full { .. } => tracing::warn!(%error, "no space left"),
-        StoreError::Objects(_) => tracing::warn!(%error, "object storage unavailable"),
-        _ if error.is_retryable() => tracing::warn!(%error, "store unavailable"),
-        _ => tracing::error!(%error, "store failed"),
-    }
-    Error::Store(Arc::new(error))
+    access::from_store(error).into()
 }
 
 impl Error {
@@ -270,12 +273,6 @@ impl Error {
     /// The deadline of a page passed.
     pub fn timeout(phase: &'static str) -> Self {
         Self::Timeout { phase, resumes_in: None }
-    }
-
-    /// More jobs wait than the plan allows.
-    pub fn queue_full(max: u64) -> Self {
-        const RETRY_AFTER: u64 = 30;
-        Self::QueueFull { max, retry_after: RETRY_AFTER }
     }
 
     /// An error of the language model's server. What it said is for the operator's log.
@@ -374,6 +371,7 @@ impl Error {
             | Self::File(ParseError::Unavailable(_)) => true,
             Self::Fetch(FetchError::Timeout { phase, .. }) => *phase == Phase::Room,
             Self::Rejected(rejection) => rejection.kind == Kind::Unavailable,
+            Self::Caller(error) => matches!(error, CallerError::NoTeam),
             _ => false,
         }
     }
@@ -394,6 +392,7 @@ impl Error {
                         | FetchError::Proxy(_)
                         | FetchError::Connect { .. }
                         | FetchError::Incomplete(_)
+                        | FetchError::CutOff(_)
                 )
             )
     }
@@ -405,8 +404,7 @@ impl Error {
                 self,
                 Self::Store(_)
                     | Self::Internal(_)
-                    | Self::ConcurrencyLimited { .. }
-                    | Self::QueueFull { .. }
+                    | Self::Caller(CallerError::ConcurrencyLimited { .. } | CallerError::QueueFull { .. })
                     | Self::Model(_)
             )
     }

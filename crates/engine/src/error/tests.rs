@@ -81,6 +81,7 @@ fn only_what_may_pass_is_tried_again() {
     let transient = [
         Error::Fetch(connect()),
         Error::Fetch(FetchError::Incomplete("cut".into())),
+        Error::Fetch(FetchError::CutOff("cut".into())),
         Error::Fetch(FetchError::NameNotFound { host: "a.test".into(), detail: String::new() }),
         fetch_timeout(Phase::Connect),
         fetch_timeout(Phase::Room),

@@ -1,12 +1,12 @@
 //! What callers see of an error: the one place where errors of the engine become those of the contract.
 
 use super::{BrowserNeed, Error, READING, Rejection, RejectionText};
+use access::store_to_wire;
 use browser::{NavigationError, VisitError};
-use document_process::ParseError;
+use document_process::{INSTALL_OCR_MODELS, ParseError};
 use model::chat::ChatError;
 use net::{EgressError, FetchError, Phase};
 use serde_json::json;
-use store::StoreError;
 use wire::{Kind, WireError};
 
 /// Bytes of what a model says when it declines that callers are shown.
@@ -89,30 +89,10 @@ impl Error {
             Self::Rejected(rejection) => from_rejection(rejection),
             Self::InField { field, error } => error.to_wire().within(field),
             Self::Feedback { code, error } => error.to_wire().with_extra("feedbackErrorCode", (*code).into()),
-            Self::InsufficientCredits => Kind::InsufficientCredits.into(),
-            Self::KeylessQuota { reason, limit, retry_after } => {
-                WireError::keyless_quota(reason, *limit, *retry_after)
-            }
-            Self::RateLimited { group, limit, retry_after } => {
-                WireError::rate_limited(group, *limit, *retry_after)
-            }
-            Self::ConcurrencyLimited { max } => WireError::concurrency_limited(*max),
-            Self::QueueFull { max, retry_after } => {
-                let mut error = WireError::queue_full(*max);
-                error.retry_after = Some(*retry_after);
-                error
-            }
-            Self::KeyUsed(used) => {
-                let error = WireError::from(Kind::IdempotencyKeyUsed);
-                match used.resource {
-                    // A caller whose answer was lost finds by this what was made under the key.
-                    Some(id) => error.with_details(&json!({ "id": id, "done": used.done })),
-                    None => error,
-                }
-            }
+            Self::Caller(error) => error.to_wire(),
             Self::ThreadBusy(run) => WireError::thread_busy(*run),
             Self::Conflict(reason) => WireError::conflict(reason),
-            Self::Store(error) => from_store(error),
+            Self::Store(error) => store_to_wire(error),
             Self::OutOfSpace(reason) => WireError::out_of_space(reason),
             Self::Unavailable { reason, retry_after } => WireError::unavailable(reason, *retry_after),
             Self::Internal(_) => Kind::Internal.into(),
@@ -132,7 +112,9 @@ fn from_file(error: &ParseError) -> WireError {
     match error {
         ParseError::Unsupported(format) => unsupported_file(format),
         ParseError::OcrRequired { pages } if pages.is_empty() => {
-            unsupported_file("a picture, and pictures are read with OCR, which is not installed here")
+            let ocr = "which is off or not installed here; the operator installs it with";
+            let format = format!("a picture, and pictures are read with OCR, {ocr} `{INSTALL_OCR_MODELS}`");
+            unsupported_file(&format)
         }
         ParseError::OcrRequired { pages } => {
             WireError::from(Kind::ScrapeOcrRequired).with_details(&json!({ "pages": pages }))
@@ -174,7 +156,7 @@ fn from_fetch(error: &FetchError) -> WireError {
         FetchError::NameNotFound { .. } | FetchError::NameLookupFailed { .. } => Kind::ScrapeDns,
         FetchError::Tls { .. } => Kind::ScrapeSsl,
         FetchError::Proxy(_) => Kind::ScrapeProxy,
-        FetchError::Connect { .. } | FetchError::Incomplete(_) => {
+        FetchError::Connect { .. } | FetchError::Incomplete(_) | FetchError::CutOff(_) => {
             return WireError::because(Kind::ScrapeSite, &error.to_string())
                 .with_details(&json!({ "mayPass": true }));
         }
@@ -221,17 +203,6 @@ fn from_chat(error: &ChatError) -> WireError {
         wire.retry_after = *retry_after;
     }
     wire
-}
-
-/// What may pass becomes 503 with `Retry-After` and says what is missing; everything else is 500. Nothing
-/// about SQL.
-fn from_store(error: &StoreError) -> WireError {
-    match error {
-        StoreError::Full { disk, .. } => WireError::out_of_space(&format!("{disk} is full")),
-        StoreError::Objects(_) => WireError::unavailable("the object storage is not available", 1),
-        _ if error.is_retryable() => WireError::unavailable("the database is not available", 1),
-        _ => Kind::Internal.into(),
-    }
 }
 
 fn no_memory() -> WireError {

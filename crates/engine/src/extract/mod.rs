@@ -8,7 +8,8 @@ pub use plan::{EXTRACT_EVENTS, ExtractPlan};
 
 use crate::Error;
 use crate::agent::{Acceptance, Agents};
-use crate::callers::Caller;
+use access::Caller;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use store::agents::{RunKind, TurnOf};
 use wire::Kind;
@@ -24,25 +25,28 @@ impl Extractor {
     }
 
     /// Accepts an extraction: durable when this returns.
-    pub async fn start(
-        &self,
-        caller: &Caller,
-        asked: &ExtractRequest,
+    pub fn start<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a ExtractRequest,
         idempotency_key: Option<String>,
-    ) -> Result<ExtractStarted, Error> {
-        if caller.zero_data_retention {
-            return Err(Kind::AgentZeroRetention.into());
-        }
-        let ExtractPlan { order, invalid, audit } = plan::resolve(asked, self.0.allow())?;
-        let (kind, turn_of) = (RunKind::Extract, TurnOf::Nothing);
-        let acceptance = Acceptance { kind, turn_of, order, credits_asked: false, audit, idempotency_key };
-        let started = self.0.accept(caller, acceptance).await?;
-        Ok(ExtractStarted {
-            success: true,
-            id: started.id,
-            invalid_urls: invalid,
-            warnings: [EXTRACT_WARNING],
-            replacement: EXTRACT_REPLACEMENT,
+    ) -> BoxFuture<'a, Result<ExtractStarted, Error>> {
+        Box::pin(async move {
+            if caller.zero_data_retention {
+                return Err(Kind::AgentZeroRetention.into());
+            }
+            let ExtractPlan { order, invalid, audit } = plan::resolve(asked, self.0.allow())?;
+            let (kind, turn_of) = (RunKind::Extract, TurnOf::Nothing);
+            let acceptance =
+                Acceptance { kind, turn_of, order, credits_asked: false, audit, idempotency_key };
+            let started = self.0.accept(caller, acceptance).await?;
+            Ok(ExtractStarted {
+                success: true,
+                id: started.id,
+                invalid_urls: invalid,
+                warnings: [EXTRACT_WARNING],
+                replacement: EXTRACT_REPLACEMENT,
+            })
         })
     }
 }

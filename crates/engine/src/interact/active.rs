@@ -3,9 +3,8 @@
 use super::billing::{EndedSession, end_row};
 use super::code::CodeRunner;
 use super::sessions::HOLD_FOR;
-use crate::limits::BrowserSlot;
 use crate::scrape::profile::OpenProfile;
-use crate::time;
+use access::limits::BrowserSlot;
 use interact::{EndReason, Session};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 use store::browser_sessions::BrowserSession;
 use store::{Millis, Store};
+use stored_data::time;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -125,6 +125,7 @@ impl ActiveSession {
                 EndReason::ClosedByClient => ("a client closed the browser", true),
                 EndReason::BrowserDied => ("the browser crashed", false),
                 EndReason::OutOfMemory => ("the browser used too much memory", false),
+                EndReason::OutOfDisk => ("too much was stored in it", false),
             },
             reason = self.until_time(store) => (reason, true),
             () = self.end.cancelled() => (self.end_reason.lock().unwrap_or("deleted"), true),

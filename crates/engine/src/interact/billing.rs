@@ -1,6 +1,6 @@
 //! What sessions cost: by the second, one minute at least, more where a prompt was used.
 
-use crate::credits;
+use access::credits;
 use std::time::Duration;
 use store::browser_sessions::BrowserSession;
 use store::{Millis, Store, StoreResult};

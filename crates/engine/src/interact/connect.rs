@@ -4,11 +4,11 @@ use super::active::ActiveSession;
 use super::links::LinkPurpose;
 use super::sessions::Sessions;
 use crate::Error;
+use futures_util::future::BoxFuture;
 use interact::CdpPort;
-use interact::live_view::{self, ViewInput, ViewOutput};
+use interact::live_view::{self, ViewChannels};
 use std::sync::Arc;
 use tokio::fs::File;
-use tokio::sync::mpsc;
 use uuid::Uuid;
 use wire::Kind;
 
@@ -25,12 +25,19 @@ impl Sessions {
     }
 
     /// Connects a client of the protocol. The second value notes each of its messages as activity.
-    pub async fn connect(&self, id: Uuid, token: &str) -> Result<(CdpPort, OnActivity), Error> {
-        let active = self.linked(id, LinkPurpose::Cdp, token)?;
-        let port = active.session.connect().await;
-        let port = port.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))?;
-        active.touch();
-        Ok((port, Box::new(move || active.touch())))
+    pub fn connect<'a>(
+        &'a self,
+        id: Uuid,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(CdpPort, OnActivity), Error>> {
+        Box::pin(async move {
+            let active = self.linked(id, LinkPurpose::Cdp, token)?;
+            let port = active.session.connect().await;
+            let port = port.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))?;
+            active.touch();
+            let on_activity: OnActivity = Box::new(move || active.touch());
+            Ok((port, on_activity))
+        })
     }
 
     /// Whether a link to the protocol opens a session that runs.
@@ -39,28 +46,33 @@ impl Sessions {
     }
 
     /// Opens a file that the browser of a session has downloaded, and counts as activity.
-    pub async fn open_file(&self, id: Uuid, token: &str, name: String) -> Result<File, Error> {
-        let active = self.linked(id, LinkPurpose::Cdp, token)?;
-        active.touch();
-        let opened = tokio::task::spawn_blocking(move || active.session.open_file(&name)).await;
-        opened.ok().and_then(Result::ok).map(File::from_std).ok_or_else(|| Kind::NotFound.into())
+    pub fn open_file<'a>(
+        &'a self,
+        id: Uuid,
+        token: &'a str,
+        name: String,
+    ) -> BoxFuture<'a, Result<File, Error>> {
+        Box::pin(async move {
+            let active = self.linked(id, LinkPurpose::Cdp, token)?;
+            active.touch();
+            let opened = tokio::task::spawn_blocking(move || active.session.open_file(&name)).await;
+            opened.ok().and_then(Result::ok).map(File::from_std).ok_or_else(|| Kind::NotFound.into())
+        })
     }
 
     /// Opens the live view of a session: where the viewer's inputs go, and what it is shown.
-    pub async fn view(
-        &self,
-        id: Uuid,
-        token: &str,
-    ) -> Result<(mpsc::Sender<ViewInput>, mpsc::Receiver<ViewOutput>), Error> {
-        let (active, interactive) = match self.linked(id, LinkPurpose::Act, token) {
-            Ok(active) => (active, true),
-            Err(_) => (self.linked(id, LinkPurpose::View, token)?, false),
-        };
-        if !active.row.stream {
-            return Err(Kind::SessionNotFound.into());
-        }
-        let session = Arc::clone(&active.session);
-        let opened = live_view::open(session, interactive, move || active.touch()).await;
-        opened.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))
+    pub fn view<'a>(&'a self, id: Uuid, token: &'a str) -> BoxFuture<'a, Result<ViewChannels, Error>> {
+        Box::pin(async move {
+            let (active, interactive) = match self.linked(id, LinkPurpose::Act, token) {
+                Ok(active) => (active, true),
+                Err(_) => (self.linked(id, LinkPurpose::View, token)?, false),
+            };
+            if !active.row.stream {
+                return Err(Kind::SessionNotFound.into());
+            }
+            let session = Arc::clone(&active.session);
+            let opened = live_view::open(session, interactive, Box::new(move || active.touch())).await;
+            opened.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))
+        })
     }
 }

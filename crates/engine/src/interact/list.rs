@@ -2,9 +2,11 @@
 
 use super::billing::end_reason;
 use super::sessions::Sessions;
-use crate::callers::Caller;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use store::browser_sessions::{BrowserSession, SessionFilter};
+use stored_data::time;
 use wire::Issue;
 use wire::interact::{BrowserList, BrowserListQuery, BrowserSessionItem};
 
@@ -13,24 +15,26 @@ const MAX_LISTED: u32 = 100;
 
 impl Sessions {
     /// The team's sessions, newest first.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        query: &BrowserListQuery,
-        base_url: &str,
-    ) -> Result<BrowserList, Error> {
-        let filter = match query.status.as_deref() {
-            None => SessionFilter::All,
-            Some("active") => SessionFilter::Running,
-            Some("destroyed") => SessionFilter::Ended,
-            Some(_) => {
-                let issue = Issue::at("status", "must be active or destroyed", "invalid_value");
-                return Err(Error::invalid(&[issue]));
-            }
-        };
-        let rows = self.services.store.browser_sessions(caller.team, filter, MAX_LISTED).await;
-        let sessions = rows.map_err(from_store)?.iter().map(|row| self.item(row, base_url)).collect();
-        Ok(BrowserList { success: true, sessions })
+    pub fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        query: &'a BrowserListQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<BrowserList, Error>> {
+        Box::pin(async move {
+            let filter = match query.status.as_deref() {
+                None => SessionFilter::All,
+                Some("active") => SessionFilter::Running,
+                Some("destroyed") => SessionFilter::Ended,
+                Some(_) => {
+                    let issue = Issue::at("status", "must be active or destroyed", "invalid_value");
+                    return Err(Error::invalid(&[issue]));
+                }
+            };
+            let rows = self.services.store.browser_sessions(caller.team, filter, MAX_LISTED).await;
+            let sessions = rows.map_err(from_store)?.iter().map(|row| self.item(row, base_url)).collect();
+            Ok(BrowserList { success: true, sessions })
+        })
     }
 
     fn item(&self, row: &BrowserSession, base_url: &str) -> BrowserSessionItem {

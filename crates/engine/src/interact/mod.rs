@@ -10,6 +10,7 @@ mod connect;
 mod end;
 mod links;
 mod list;
+mod openings;
 mod plan;
 mod profiles;
 mod recordings;

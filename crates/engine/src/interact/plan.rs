@@ -3,8 +3,8 @@
 use super::code::Language;
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
-use crate::callers::Caller;
 use crate::scrape::plan::{Access, PageLocale, Profile, resolve_profile};
+use access::Caller;
 use browser::Visit;
 use serde_json::Value;
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! Recordings of sessions: pictures of their pages with times, as encrypted objects. One object is the index of a
 //! recording; the pictures are in chunks of some megabytes, so that a long session is not thousands of objects.
 
-use crate::compression::{pack, unpack};
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
 use interact::recording::RecordedFrame;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -10,6 +9,8 @@ use std::time::Duration;
 use store::objects::Objects;
 use store::secrets::ObjectCipher;
 use store::{Millis, ServerSecrets, StoreResult};
+use stored_data::compression::{pack, unpack};
+use stored_data::time;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 

@@ -26,8 +26,31 @@ struct DrivenPage {
     session: String,
 }
 
-/// Shows the URL in the first page of the session, waits until it has loaded, and does what the scrape did there.
-pub(super) async fn open_page(session: &Session, url: &Url, access: &Access) -> Result<(), Error> {
+/// Leaves empty what the actions type: passwords too are typed, and whoever opens the page again could read them.
+pub(super) fn blank_typed_texts(actions: &mut [Action]) {
+    for action in actions {
+        if let Action::Write { text } = action {
+            text.clear();
+        }
+    }
+}
+
+/// Shows the URL in the first page of the session, waits until it has loaded, and does what the scrape did there, all
+/// of it within the time that the scrape had.
+pub(super) async fn open_page(
+    session: &Session,
+    url: &Url,
+    access: &Access,
+    time: Duration,
+) -> Result<(), Error> {
+    let opened = tokio::time::timeout(time, open_and_act(session, url, access)).await;
+    opened.unwrap_or_else(|_| {
+        let why = format!("it was not open again after {} s, the time that the scrape had", time.as_secs());
+        Err(Error::because(Kind::NoReplayContext, &why))
+    })
+}
+
+async fn open_and_act(session: &Session, url: &Url, access: &Access) -> Result<(), Error> {
     let client =
         session.client().await.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))?;
     let page = DrivenPage::attach(session, client).await.map_err(|error| failed(&error))?;
@@ -131,5 +154,18 @@ impl DrivenPage {
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_typed_texts_are_blanked() {
+        let press = Action::Press { key: "Enter".to_owned() };
+        let mut actions = [Action::Write { text: "s3cret".to_owned() }, press.clone(), Action::Scrape];
+        blank_typed_texts(&mut actions);
+        assert_eq!(actions, [Action::Write { text: String::new() }, press, Action::Scrape]);
     }
 }

@@ -3,7 +3,8 @@
 use super::links::{LinkPurpose, Links};
 use super::recordings::{FramePlace, RecordedPage, RecordingIndex, Recordings};
 use crate::Error;
-use crate::callers::Caller;
+use access::Caller;
+use futures_util::future::BoxFuture;
 use std::fmt::Write as _;
 use uuid::Uuid;
 use wire::Kind;
@@ -30,72 +31,98 @@ impl Replays {
     }
 
     /// The pages of a session that were recorded.
-    pub async fn list(&self, caller: &Caller, id: Uuid, base_url: &str) -> Result<ReplayPages, Error> {
-        let (_, index) = self.of_team(caller, id).await?;
-        let pages: Vec<ReplayPage> = recorded_pages(&index)
-            .map(|(number, page)| ReplayPage {
-                page_id: number.to_string(),
-                url: self.links.of_replay(base_url, id, number),
-                page_url: page.addresses.last().map(|(_, url)| url.clone()).unwrap_or_default(),
-                start_time_ms: page.frames.first().map_or(0, |place| place.0),
-                end_time_ms: page.frames.last().map_or(0, |place| place.0),
+    pub fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<ReplayPages, Error>> {
+        Box::pin(async move {
+            let (_, index) = self.of_team(caller, id).await?;
+            let pages: Vec<ReplayPage> = recorded_pages(&index)
+                .map(|(number, page)| ReplayPage {
+                    page_id: number.to_string(),
+                    url: self.links.of_replay(base_url, id, number),
+                    page_url: page.addresses.last().map(|(_, url)| url.clone()).unwrap_or_default(),
+                    start_time_ms: page.frames.first().map_or(0, |place| place.0),
+                    end_time_ms: page.frames.last().map_or(0, |place| place.0),
+                })
+                .collect();
+            Ok(ReplayPages {
+                success: true,
+                page_count: pages.len(),
+                pages,
+                truncated: index.truncated.then_some(true),
             })
-            .collect();
-        Ok(ReplayPages {
-            success: true,
-            page_count: pages.len(),
-            pages,
-            truncated: index.truncated.then_some(true),
         })
     }
 
     /// The pictures of a page as an HLS playlist of images, each with the time it was shown for.
-    pub async fn playlist(
-        &self,
-        caller: &Caller,
+    pub fn playlist<'a>(
+        &'a self,
+        caller: &'a Caller,
         id: Uuid,
-        page: &str,
-        base_url: &str,
-    ) -> Result<String, Error> {
-        let (_, index) = self.of_team(caller, id).await?;
-        let (number, page) = find_page(&index, page)?;
-        Ok(write_playlist(page, |frame| self.links.of_replay_frame(base_url, id, number, frame)))
+        page: &'a str,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(async move {
+            let (_, index) = self.of_team(caller, id).await?;
+            let (number, page) = find_page(&index, page)?;
+            Ok(write_playlist(page, |frame| self.links.of_replay_frame(base_url, id, number, frame)))
+        })
     }
 
-    pub async fn delete(&self, caller: &Caller, id: Uuid) -> Result<Deleted, Error> {
-        let (recordings, index) = self.of_team(caller, id).await?;
-        recordings.delete(id, &index).await?;
-        Ok(Deleted { success: true })
+    pub fn delete<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<Deleted, Error>> {
+        Box::pin(async move {
+            let (recordings, index) = self.of_team(caller, id).await?;
+            recordings.delete(id, &index).await?;
+            Ok(Deleted { success: true })
+        })
     }
 
     /// The index of a recording, for the page that plays it.
-    pub async fn linked_index(&self, id: Uuid, token: &str) -> Result<RecordingIndex, Error> {
-        let recordings = self.linked(id, token)?;
-        recordings.index(id).await?.ok_or_else(|| Kind::ReplayNotFound.into())
+    pub fn linked_index<'a>(
+        &'a self,
+        id: Uuid,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<RecordingIndex, Error>> {
+        Box::pin(async move {
+            let recordings = self.linked(id, token)?;
+            recordings.index(id).await?.ok_or_else(|| Kind::ReplayNotFound.into())
+        })
     }
 
     /// The pictures of a chunk, one after another.
-    pub async fn linked_chunk(&self, id: Uuid, token: &str, chunk: u32) -> Result<Vec<u8>, Error> {
-        let recordings = self.linked(id, token)?;
-        recordings.chunk(id, chunk).await?.ok_or_else(|| Kind::ReplayNotFound.into())
+    pub fn linked_chunk<'a>(
+        &'a self,
+        id: Uuid,
+        token: &'a str,
+        chunk: u32,
+    ) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+        Box::pin(async move {
+            let recordings = self.linked(id, token)?;
+            recordings.chunk(id, chunk).await?.ok_or_else(|| Kind::ReplayNotFound.into())
+        })
     }
 
     /// One picture.
-    pub async fn linked_frame(
-        &self,
+    pub fn linked_frame<'a>(
+        &'a self,
         id: Uuid,
-        token: &str,
-        page: &str,
+        token: &'a str,
+        page: &'a str,
         frame: usize,
-    ) -> Result<Vec<u8>, Error> {
-        let not_found = || Error::from(Kind::ReplayNotFound);
-        let index = self.linked_index(id, token).await?;
-        let FramePlace(_, chunk, offset, length) =
-            *find_page(&index, page)?.1.frames.get(frame).ok_or_else(not_found)?;
-        let chunk = self.linked_chunk(id, token, chunk).await?;
-        let (offset, length) = (offset as usize, length as usize);
-        let picture = chunk.get(offset..offset.saturating_add(length)).ok_or_else(not_found)?;
-        Ok(picture.to_vec())
+    ) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+        Box::pin(async move {
+            let not_found = || Error::from(Kind::ReplayNotFound);
+            let index = self.linked_index(id, token).await?;
+            let FramePlace(_, chunk, offset, length) =
+                *find_page(&index, page)?.1.frames.get(frame).ok_or_else(not_found)?;
+            let chunk = self.linked_chunk(id, token, chunk).await?;
+            let (offset, length) = (offset as usize, length as usize);
+            let picture = chunk.get(offset..offset.saturating_add(length)).ok_or_else(not_found)?;
+            Ok(picture.to_vec())
+        })
     }
 
     fn linked(&self, id: Uuid, token: &str) -> Result<&Recordings, Error> {

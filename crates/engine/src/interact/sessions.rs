@@ -4,15 +4,16 @@ use super::active::ActiveSession;
 use super::billing::{self, ENDED_RETENTION, end_reason};
 use super::code::CodeRunner;
 use super::links::Links;
+use super::openings::Openings;
 use super::plan::SessionPlan;
 use super::recordings::Recordings;
 use super::replays::Replays;
 use super::settings::InteractSettings;
-use crate::callers::Caller;
-use crate::credits;
 use crate::scrape::profile::OpenProfile;
 use crate::services::Services;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
+use access::{Caller, CallerError, credits};
+use futures_util::future::BoxFuture;
 use interact::{Session, SessionBrowsers, SessionRules, emulation, recording};
 use net::{Deadline, Via};
 use parking_lot::Mutex;
@@ -20,7 +21,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::browser_sessions::{BrowserSession, NewBrowserSession};
-use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
+use stored_data::time;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -48,8 +50,7 @@ pub struct Sessions {
     holder: Uuid,
     pub(super) active: Mutex<HashMap<Uuid, Arc<ActiveSession>>>,
     slots: Arc<Semaphore>,
-    /// Two first calls for one scrape must not open two sessions.
-    pub(super) opening: [AsyncMutex<()>; 16],
+    pub(super) openings: Openings,
     tasks: TaskTracker,
 }
 
@@ -62,27 +63,29 @@ impl std::fmt::Debug for Sessions {
 impl Sessions {
     /// `runner` runs the code of callers; without one they are told that it is not installed. Without `recordings`
     /// nothing is recorded.
-    pub async fn open(
+    pub fn open(
         services: &Services,
         settings: InteractSettings,
         runner: Option<Arc<dyn CodeRunner>>,
         recordings: Option<Recordings>,
-    ) -> Result<Arc<Self>, Error> {
-        let browsers = services.browsers.clone();
-        let links = Links::open(services.store.as_ref()).await?;
-        Ok(Arc::new(Self {
-            replays: Replays::new(recordings, links.clone()),
-            links,
-            services: services.clone(),
-            browsers: browsers.map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm)),
-            runner,
-            settings,
-            holder: Uuid::new_v4(),
-            active: Mutex::default(),
-            slots: Arc::new(Semaphore::new(settings.max_sessions.max(1))),
-            opening: Default::default(),
-            tasks: TaskTracker::new(),
-        }))
+    ) -> BoxFuture<'_, Result<Arc<Self>, Error>> {
+        Box::pin(async move {
+            let browsers = services.browsers.clone();
+            let links = Links::open(services.store.as_ref()).await?;
+            Ok(Arc::new(Self {
+                replays: Replays::new(recordings, links.clone()),
+                links,
+                services: services.clone(),
+                browsers: browsers.map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm)),
+                runner,
+                settings,
+                holder: Uuid::new_v4(),
+                active: Mutex::default(),
+                slots: Arc::new(Semaphore::new(settings.max_sessions.max(1))),
+                openings: Openings::default(),
+                tasks: TaskTracker::new(),
+            }))
+        })
     }
 
     /// The recordings of sessions.
@@ -91,25 +94,27 @@ impl Sessions {
     }
 
     /// Begins a session.
-    pub async fn create(
-        self: &Arc<Self>,
-        caller: &Arc<Caller>,
-        asked: &BrowserRequest,
-        base_url: &str,
-    ) -> Result<BrowserCreated, Error> {
-        let plan = SessionPlan::resolve(asked, caller, self.settings.record)?;
-        let active = self.begin(caller, &plan, None, |_| async { Ok(()) }).await?;
-        if let Some(runner) = self.runner.clone() {
-            tokio::spawn(async move { runner.prepare().await });
-        }
-        let links = self.links.of_session(base_url, active.row.id);
-        Ok(BrowserCreated {
-            success: true,
-            id: active.row.id,
-            cdp_url: links.cdp,
-            live_view_url: links.view,
-            interactive_live_view_url: links.act,
-            expires_at: time::iso(active.row.expires_at),
+    pub fn create<'a>(
+        self: &'a Arc<Self>,
+        caller: &'a Arc<Caller>,
+        asked: &'a BrowserRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<BrowserCreated, Error>> {
+        Box::pin(async move {
+            let plan = SessionPlan::resolve(asked, caller, self.settings.record)?;
+            let active = self.begin(caller, &plan, None, |_| async { Ok(()) }).await?;
+            if let Some(runner) = self.runner.clone() {
+                tokio::spawn(async move { runner.prepare().await });
+            }
+            let links = self.links.of_session(base_url, active.row.id);
+            Ok(BrowserCreated {
+                success: true,
+                id: active.row.id,
+                cdp_url: links.cdp,
+                live_view_url: links.view,
+                interactive_live_view_url: links.act,
+                expires_at: time::iso(active.row.expires_at),
+            })
         })
     }
 
@@ -124,7 +129,7 @@ impl Sessions {
         let browsers = self.browsers.as_ref().ok_or(Kind::NoBrowserInstalled)?;
         let room = Arc::clone(&self.slots).try_acquire_owned();
         let max = u32::try_from(self.settings.max_sessions).unwrap_or(u32::MAX);
-        let room = room.map_err(|_| Error::ConcurrencyLimited { max })?;
+        let room = room.map_err(|_| CallerError::ConcurrencyLimited { max })?;
         let slot = self.services.limiter.browser_slot(caller).await?;
         let store = &self.services.store;
         let profile = OpenProfile::open(store.clone(), caller.team, plan.profile.as_ref(), HOLD_FOR).await?;
@@ -202,6 +207,7 @@ impl Sessions {
             deadline: Deadline::after(plan.ttl + HOLD_FOR),
             max_bytes: self.settings.max_bytes,
             max_memory: self.settings.max_memory,
+            max_disk: self.settings.max_disk,
             max_pages: self.settings.max_pages,
             max_clients: self.settings.max_clients,
             allowed_hosts: plan.allowed.resource_rule(),
@@ -268,17 +274,19 @@ impl Sessions {
     }
 
     /// Ends all sessions of this process.
-    pub async fn shut_down(&self) {
-        let active: Vec<_> = self.active.lock().values().cloned().collect();
-        for session in active {
-            session.end("the server was stopped");
-        }
-        self.tasks.close();
-        if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await.is_err() {
-            tracing::warn!("browser sessions did not end in time");
-        }
-        if let Some(browsers) = &self.browsers {
-            browsers.shut_down().await;
-        }
+    pub fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let active: Vec<_> = self.active.lock().values().cloned().collect();
+            for session in active {
+                session.end("the server was stopped");
+            }
+            self.tasks.close();
+            if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await.is_err() {
+                tracing::warn!("browser sessions did not end in time");
+            }
+            if let Some(browsers) = &self.browsers {
+                browsers.shut_down().await;
+            }
+        })
     }
 }

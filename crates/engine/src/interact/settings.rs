@@ -7,6 +7,8 @@ pub struct InteractSettings {
     pub max_sessions: usize,
     /// Memory of one browser.
     pub max_memory: u64,
+    /// What pages, clients and code of one session may store.
+    pub max_disk: u64,
     /// Bytes the pages of one session may receive.
     pub max_bytes: u64,
     /// Pages of one session; beyond them the newest is closed.
@@ -24,6 +26,7 @@ impl Default for InteractSettings {
         Self {
             max_sessions: 20,
             max_memory: 2 << 30,
+            max_disk: 4 << 30,
             max_bytes: 4 << 30,
             max_pages: 50,
             max_clients: 32,

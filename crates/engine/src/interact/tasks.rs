@@ -6,9 +6,10 @@ use super::code::{CodeError, CodeRunner, CodeSession};
 use super::plan::{SessionPlan, Task, TaskPlan};
 use super::reopen;
 use super::sessions::Sessions;
-use crate::callers::Caller;
 use crate::scrape::ScrapePlan;
 use crate::{Error, from_store};
+use access::{Caller, CallerError};
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use uuid::Uuid;
 use wire::Kind;
@@ -17,40 +18,44 @@ use wire::scrape::ScrapeRequest;
 
 impl Sessions {
     /// Runs code in a session.
-    pub async fn execute(
-        &self,
-        caller: &Caller,
+    pub fn execute<'a>(
+        &'a self,
+        caller: &'a Caller,
         id: Uuid,
-        asked: &ExecuteRequest,
-        base_url: &str,
-    ) -> Result<ExecuteResponse, Error> {
-        let plan = TaskPlan::from_execute(asked)?;
-        let active = self.find(caller, id).await?;
-        let (_, outcome) = self.run(caller, &active, &plan, base_url).await?;
-        // Code that failed is a success of this call.
-        Ok(ExecuteResponse { success: true, ..outcome })
+        asked: &'a ExecuteRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<ExecuteResponse, Error>> {
+        Box::pin(async move {
+            let plan = TaskPlan::from_execute(asked)?;
+            let active = self.find(caller, id).await?;
+            let (_, outcome) = self.run(caller, &active, &plan, base_url).await?;
+            // Code that failed is a success of this call.
+            Ok(ExecuteResponse { success: true, ..outcome })
+        })
     }
 
     /// Runs code or a prompt in the session of a scrape, which begins with the first call.
-    pub async fn interact(
-        self: &Arc<Self>,
-        caller: &Arc<Caller>,
+    pub fn interact<'a>(
+        self: &'a Arc<Self>,
+        caller: &'a Arc<Caller>,
         scrape: Uuid,
-        asked: &InteractRequest,
-        base_url: &str,
-    ) -> Result<InteractResponse, Error> {
-        let plan = TaskPlan::from_interact(asked)?;
-        self.require_runner(&plan.task)?;
-        let active = self.session_of_scrape(caller, scrape).await?;
-        let (output, outcome) = self.run(caller, &active, &plan, base_url).await?;
-        let links = self.links.of_session(base_url, active.row.id);
-        Ok(InteractResponse {
-            session_id: active.row.id,
-            cdp_url: links.cdp,
-            live_view_url: links.view,
-            interactive_live_view_url: links.act,
-            output,
-            outcome,
+        asked: &'a InteractRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<InteractResponse, Error>> {
+        Box::pin(async move {
+            let plan = TaskPlan::from_interact(asked)?;
+            self.require_runner(&plan.task)?;
+            let active = self.session_of_scrape(caller, scrape).await?;
+            let (output, outcome) = self.run(caller, &active, &plan, base_url).await?;
+            let links = self.links.of_session(base_url, active.row.id);
+            Ok(InteractResponse {
+                session_id: active.row.id,
+                cdp_url: links.cdp,
+                live_view_url: links.view,
+                interactive_live_view_url: links.act,
+                output,
+                outcome,
+            })
         })
     }
 
@@ -60,13 +65,14 @@ impl Sessions {
         caller: &Arc<Caller>,
         scrape: Uuid,
     ) -> Result<Arc<ActiveSession>, Error> {
-        let lock = &self.opening[usize::from(scrape.as_bytes()[15]) % self.opening.len()];
-        let _turn = lock.lock().await;
-        let store = &self.services.store;
-        let running = store.browser_session_of_scrape(caller.team, scrape).await.map_err(from_store)?;
-        if let Some(row) = running {
-            return self.find(caller, row.id).await;
+        if let Some(active) = self.running_session_of(caller, scrape).await? {
+            return Ok(active);
         }
+        let _turn = self.openings.turn(caller.team, scrape).await;
+        if let Some(active) = self.running_session_of(caller, scrape).await? {
+            return Ok(active);
+        }
+        let store = &self.services.store;
         let record = store.scrape(caller.team, scrape).await.map_err(from_store)?.ok_or(Kind::JobNotFound)?;
         if record.private || record.url.is_empty() {
             return Err(Kind::NoReplayContext.into());
@@ -82,12 +88,27 @@ impl Sessions {
             return Err(Error::because(Kind::NoReplayContext, why));
         }
         let names_host = |host: &str| self.services.names_host(host);
-        let page = ScrapePlan::resolve(&asked, false, &names_host).map_err(|_| Kind::NoReplayContext)?;
+        let mut page = ScrapePlan::resolve(&asked, false, &names_host).map_err(|_| Kind::NoReplayContext)?;
+        if record.key_id != caller.key {
+            reopen::blank_typed_texts(&mut page.access.actions);
+        }
         let plan = SessionPlan::of_scrape(&page.access, caller, self.settings.record)?;
         self.begin(caller, &plan, Some(scrape), |session| async move {
-            reopen::open_page(&session, &page.url, &page.access).await
+            reopen::open_page(&session, &page.url, &page.access, page.timeout).await
         })
         .await
+    }
+
+    async fn running_session_of(
+        &self,
+        caller: &Caller,
+        scrape: Uuid,
+    ) -> Result<Option<Arc<ActiveSession>>, Error> {
+        let running = self.services.store.browser_session_of_scrape(caller.team, scrape).await;
+        match running.map_err(from_store)? {
+            Some(row) => self.find(caller, row.id).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     fn require_runner(&self, task: &Task) -> Result<&Arc<dyn CodeRunner>, Error> {
@@ -161,7 +182,7 @@ impl Sessions {
             return Ok(());
         }
         active.forget_prompt();
-        Err(Error::InsufficientCredits)
+        Err(CallerError::InsufficientCredits.into())
     }
 }
 

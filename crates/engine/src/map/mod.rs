@@ -9,12 +9,12 @@ pub mod sitemaps;
 pub use plan::{MapPlan, Sources};
 
 use crate::Error;
-use crate::callers::Caller;
-use crate::credits;
-use crate::limits::BrowserSlotRequest;
 use crate::scrape::{Ladder, ScrapePlan};
 use crate::services::Services;
+use access::limits::BrowserSlotRequest;
+use access::{Caller, credits};
 use found_urls::FoundUrls;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use llms_files::{LlmsLinks, read_llms_files};
 use net::{CredentialScope, Deadline, FetchError, Request};
@@ -60,58 +60,66 @@ impl Mapper {
     }
 
     /// Maps a site for a caller, who pays for it.
-    pub async fn map(&self, caller: &Arc<Caller>, asked: &MapRequest) -> Result<MapResponse, Error> {
-        let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
-        let store = self.0.store.as_ref();
-        let reservation =
-            credits::reserve_for_request(store, caller, CREDITS, ENDPOINT, plan.timeout).await?;
-        let id = Uuid::now_v7();
-        let slots = || self.0.limiter.request_slot(caller, plan.waits_for_browser);
-        let made = map(&Ladder::new(&self.0).of_team(caller.team), &plan, &slots, caller.team, id).await;
-        let record = NewScrape {
-            id,
-            team_id: caller.team,
-            key_id: caller.key,
-            endpoint: ENDPOINT.to_owned(),
-            url: plan.written_url.clone(),
-            ok: made.is_ok(),
-            result: None,
-            error: None,
-            page: None,
-            search: None,
-            credits: if made.is_ok() { CREDITS } else { 0 },
-            reservation,
-            audit: plan.audit.clone(),
-            keep_for: RECORD_RETENTION,
-            private: caller.zero_data_retention,
-            claim: None,
-        };
-        self.0.records.record(record).await?;
-        made
+    pub fn map<'a>(
+        &'a self,
+        caller: &'a Arc<Caller>,
+        asked: &'a MapRequest,
+    ) -> BoxFuture<'a, Result<MapResponse, Error>> {
+        Box::pin(async move {
+            let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
+            let store = self.0.store.as_ref();
+            let reservation =
+                credits::reserve_for_request(store, caller, CREDITS, ENDPOINT, plan.timeout).await?;
+            let id = Uuid::now_v7();
+            let slots = || self.0.limiter.request_slot(caller, plan.waits_for_browser);
+            let made = map(&Ladder::new(&self.0).of_team(caller.team), &plan, &slots, caller.team, id).await;
+            let record = NewScrape {
+                id,
+                team_id: caller.team,
+                key_id: caller.key,
+                endpoint: ENDPOINT.to_owned(),
+                url: plan.written_url.clone(),
+                ok: made.is_ok(),
+                result: None,
+                error: None,
+                page: None,
+                search: None,
+                credits: if made.is_ok() { CREDITS } else { 0 },
+                reservation,
+                audit: plan.audit.clone(),
+                keep_for: RECORD_RETENTION,
+                private: caller.zero_data_retention,
+                claim: None,
+            };
+            self.0.records.record(record).await?;
+            made
+        })
     }
 }
 
 /// Maps a site. `slots` gives the places in the browser that the caller's plan allows.
-pub async fn map(
-    ladder: &Ladder,
-    plan: &MapPlan,
-    slots: &(dyn Fn() -> BrowserSlotRequest + Sync),
+pub fn map<'a>(
+    ladder: &'a Ladder,
+    plan: &'a MapPlan,
+    slots: &'a (dyn Fn() -> BrowserSlotRequest + Sync),
     team: Uuid,
     id: Uuid,
-) -> Result<MapResponse, Error> {
-    let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
-    let found_urls = Mutex::new(FoundUrls::new(plan));
-    let mapping = SiteMapping { ladder, plan, slots, team, deadline, found_urls };
-    let in_time = deadline.run(Box::pin(mapping.collect_urls())).await;
-    let mut found_urls = mapping.found_urls.into_inner();
-    match in_time {
-        Ok(Err(error)) if found_urls.is_empty() => return Err(error),
-        Err(_) if found_urls.is_empty() => return Err(Kind::MapTimeout.into()),
-        Ok(_) => {}
-        Err(_) => found_urls.note("time ran out; this is what was found until then"),
-    }
-    let (links, warning) = found_urls.finish(plan);
-    Ok(MapResponse { success: true, id, links, warning })
+) -> BoxFuture<'a, Result<MapResponse, Error>> {
+    Box::pin(async move {
+        let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
+        let found_urls = Mutex::new(FoundUrls::new(plan));
+        let mapping = SiteMapping { ladder, plan, slots, team, deadline, found_urls };
+        let in_time = deadline.run(Box::pin(mapping.collect_urls())).await;
+        let mut found_urls = mapping.found_urls.into_inner();
+        match in_time {
+            Ok(Err(error)) if found_urls.is_empty() => return Err(error),
+            Err(_) if found_urls.is_empty() => return Err(Kind::MapTimeout.into()),
+            Ok(_) => {}
+            Err(_) => found_urls.note("time ran out; this is what was found until then"),
+        }
+        let (links, warning) = found_urls.finish(plan);
+        Ok(MapResponse { success: true, id, links, warning })
+    })
 }
 
 /// The mapping of one site, and what it has found so far.

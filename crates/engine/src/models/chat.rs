@@ -1,6 +1,7 @@
 //! Language models of this process: one for each task, where the operator configured one.
 
 use crate::Error;
+use futures_util::future::BoxFuture;
 use model::chat::Chat;
 use model::chat::openai::{Endpoint, OpenAi, ProbeReport};
 use net::{Deadline, EgressAllow, Fetcher, Purpose};
@@ -135,18 +136,22 @@ impl Models {
     }
 
     /// Asks the servers what they can do, and logs it.
-    pub async fn probe(&self, longest: Duration) -> Vec<ProbeReport> {
-        let mut reports = Vec::new();
-        for server in &self.servers {
-            let report = server.probe(Deadline::after(longest)).await;
-            let ProbeReport { model, base, tools, json_schema, context_tokens, .. } = &report;
-            match &report.error {
-                None => tracing::info!(model, base, tools, json_schema, context_tokens, "the model answers"),
-                Some(error) => tracing::warn!(model, base, %error, "the model cannot be used now"),
+    pub fn probe(&self, longest: Duration) -> BoxFuture<'_, Vec<ProbeReport>> {
+        Box::pin(async move {
+            let mut reports = Vec::new();
+            for server in &self.servers {
+                let report = server.probe(Deadline::after(longest)).await;
+                let ProbeReport { model, base, tools, json_schema, context_tokens, .. } = &report;
+                match &report.error {
+                    None => {
+                        tracing::info!(model, base, tools, json_schema, context_tokens, "the model answers");
+                    }
+                    Some(error) => tracing::warn!(model, base, %error, "the model cannot be used now"),
+                }
+                reports.push(report);
             }
-            reports.push(report);
-        }
-        reports
+            reports
+        })
     }
 }
 

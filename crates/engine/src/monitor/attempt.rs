@@ -8,16 +8,16 @@ use super::plan::MonitorPlan;
 use super::targets::{Target, TargetWork};
 use super::view::{CheckOutcome, state_name};
 use super::worker::MonitorTools;
-use crate::callers::Caller;
 use crate::models::Task;
-use crate::plans::Plans;
-use crate::{Error, credits, from_store, stored_json};
+use crate::{Error, from_store};
+use access::{Caller, CallerError, Plans, credits};
 use futures_util::FutureExt;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::monitors::{CheckEnd, CheckLease, CheckState, ClaimedCheck};
+use stored_data::stored_json;
 use uuid::Uuid;
 use wire::Kind;
 use wire::monitor::TargetResult;
@@ -64,7 +64,7 @@ pub async fn attempt_check(
     };
     match context.reserve().await {
         Ok(reservation) => context.reservation = reservation,
-        Err(Error::InsufficientCredits) => return context.skip_without_credits().await,
+        Err(Error::Caller(CallerError::InsufficientCredits)) => return context.skip_without_credits().await,
         Err(error) => return Err(error),
     }
     let worked = context.check_targets().await;
@@ -84,7 +84,8 @@ impl CheckContext {
         let has_model = self.tools.services.models.chat(Task::Extract).is_some();
         let amount = self.plan.own_credits(has_model);
         let store = self.store.as_ref();
-        credits::reserve(store, &self.caller, amount, "monitor", RESERVATION_HOLD).await.map(Some)
+        let reserved = credits::reserve(store, &self.caller, amount, "monitor", RESERVATION_HOLD).await?;
+        Ok(Some(reserved))
     }
 
     async fn check_targets(&self) -> Result<Vec<CheckedTarget>, Error> {
@@ -108,7 +109,7 @@ impl CheckContext {
             TargetWork::Crawl { request, .. } => self.check_site(target.id, request, &mut result).await,
             TargetWork::Search { .. } => self.check_search(target, &mut result).await,
         };
-        let lacks_credits = matches!(checked, Err(Error::InsufficientCredits));
+        let lacks_credits = matches!(checked, Err(Error::Caller(CallerError::InsufficientCredits)));
         match checked {
             Ok(()) => {}
             // The lease is lost, or nothing can be written now.
@@ -133,9 +134,9 @@ impl CheckContext {
             return self.skip_without_credits().await;
         }
         let targets: Vec<TargetResult> = targets.into_iter().map(|target| target.result).collect();
-        let (summary, credits) = {
+        let (summary, quiet_new, credits) = {
             let counts = self.counts.lock();
-            (counts.summary, counts.credits)
+            (counts.summary, counts.quiet_new, counts.credits)
         };
         let failed = targets.iter().filter(|target| target.error.is_some()).count();
         let state = match (failed, summary.total_pages, summary.error) {
@@ -148,8 +149,15 @@ impl CheckContext {
         let error = targets.iter().find_map(|target| target.error.clone());
         let reserved = self.caller.plan.credits.map(|_| self.plan.own_credits(false));
         let target_errors = self.tell_target_errors(&targets).await?;
-        let outcome =
-            CheckOutcome { summary, targets, error, reserved, target_errors, ..CheckOutcome::default() };
+        let outcome = CheckOutcome {
+            summary,
+            quiet_new,
+            targets,
+            error,
+            reserved,
+            target_errors,
+            ..CheckOutcome::default()
+        };
         self.write_end(state, credits, outcome).await
     }
 

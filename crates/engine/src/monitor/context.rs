@@ -9,18 +9,19 @@ use super::tell::CheckEvents;
 use super::told::{StoredCheckPage, told_as};
 use super::view::page_status_name;
 use super::worker::MonitorTools;
-use crate::callers::Caller;
 use crate::cpu_pool::CpuPool;
-use crate::{Error, from_store, stored_json, time};
+use crate::{Error, from_store};
+use access::Caller;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use monitor::noise::Focus;
-use notifications::message::CheckMessage;
+use notifications::message::{CheckMessage, PageStatus};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::Store;
 use store::monitors::{CheckLease, CheckPageStatus, NewCheckPage};
+use stored_data::{stored_json, time};
 use uuid::Uuid;
 use wire::monitor::{CheckPageView, CheckSummary, TargetResult};
 use wire::scrape::{Document, ScrapeOptions};
@@ -55,6 +56,8 @@ pub struct CheckContext {
 pub struct CheckCounts {
     pub summary: CheckSummary,
     pub credits: i64,
+    /// New pages that are no news: the monitor knew none before, or they do not matter for its goal.
+    pub quiet_new: u64,
     /// What there is to tell people so far.
     pub message: Option<CheckMessage>,
     written: HashSet<Vec<u8>>,
@@ -83,9 +86,11 @@ impl CheckCounts {
         }
     }
 
-    fn add_view(&mut self, view: &CheckPageView) {
+    fn add_view(&mut self, view: &CheckPageView, told_as: Option<PageStatus>) {
         let target = self.targets.entry(view.target_id).or_default();
         target.scrapes.extend(view.current_scrape_id.clone());
+        let is_new = view.status == page_status_name(CheckPageStatus::New);
+        self.quiet_new += u64::from(is_new && told_as.is_none());
     }
 }
 
@@ -156,7 +161,7 @@ impl CheckContext {
             for page in self.store.check_pages(check, None, PAGES_READ, skip).await.map_err(from_store)? {
                 let read = stored_json::or_log(stored_json::unpack("a page of a check", &page.body));
                 let Some(StoredCheckPage { view, told_as }) = read else { continue };
-                self.counts.lock().add_view(&view);
+                self.counts.lock().add_view(&view, told_as);
                 if let Some(told_as) = told_as {
                     self.tell_page(&view, told_as);
                 }
@@ -203,7 +208,7 @@ impl CheckContext {
         }
         let mut counts = self.counts.lock();
         counts.add(status, credits);
-        counts.add_view(&view);
+        counts.add_view(&view, told_as);
         drop(counts);
         if let Some(told_as) = told_as {
             self.tell_page(&view, told_as);

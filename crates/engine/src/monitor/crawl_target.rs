@@ -6,6 +6,7 @@ use super::page_options::{Compared, compared, page_options};
 use super::read_page::ReadPage;
 use super::stored_page::page_key;
 use crate::{Error, from_store};
+use access::CallerError;
 use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -130,7 +131,9 @@ impl CheckContext {
         let base_url = &self.tools.base_url;
         match self.tools.crawler.start(&self.caller, &asked, Some(&key), base_url).await {
             Ok(accepted) => Ok(accepted.id),
-            Err(Error::KeyUsed(used)) => used.resource.ok_or(Error::KeyUsed(used)),
+            Err(Error::Caller(CallerError::KeyUsed(used))) => {
+                used.resource.ok_or_else(|| CallerError::KeyUsed(used).into())
+            }
             Err(error) => Err(error),
         }
     }

@@ -5,9 +5,8 @@ use super::manage::Monitors;
 use super::plan::MonitorPlan;
 use super::told::{data_changes, message_judgment, message_status};
 use super::view::check_outcome;
-use crate::messages::ToldCheck;
-use crate::messages::subscriptions::token_hash;
-use crate::{Error, from_store, stored_json};
+use crate::{Error, from_store};
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use notifications::feed::{FeedHead, MAX_ENTRIES, atom_feed};
 use notifications::links::{NotificationLink, NotificationLinks};
@@ -16,8 +15,12 @@ use notifications::pages::{
     CheckDiff, CheckOutcome, HtmlPage, MAX_DIFF_BYTES, MAX_DIFF_PAGES, MonitorTimeline, PageDiff,
     ScreenshotPair, SubscriptionPage, TimelineCheck, diff_page, subscription_page, timeline_page,
 };
+use notifications::text::count;
+use outbox::messages::ToldCheck;
+use outbox::messages::subscriptions::token_hash;
 use serde_json::Value;
 use store::monitors::{Check, CheckPageStatus, CheckState, Monitor, RecipientStatus};
+use stored_data::stored_json;
 use uuid::Uuid;
 use wire::monitor::{CheckPageView, CheckSummary};
 
@@ -49,23 +52,36 @@ pub struct Subscription {
 
 impl Monitors {
     /// The diff page of a check. `base_url` is how the reader reaches this server.
-    pub async fn diff_page(&self, token: &str, base_url: &str) -> Result<LinkedPage, Error> {
-        let Some(id) = self.links.id(NotificationLink::Diff, token) else { return Ok(unknown()) };
-        let Some(check) = self.store.linked_check(id).await.map_err(from_store)? else {
-            return Ok(unknown());
-        };
-        let Some((_, plan)) = self.linked_monitor(check.monitor_id).await? else { return Ok(unknown()) };
-        let links = self.links.at(base_url);
-        let diff = CheckDiff {
-            monitor_name: plan.name,
-            goal: plan.goal,
-            checked_at: check_time(&check),
-            pages: self.page_diffs(check.id).await?,
-            timeline_link: Some(links.url(NotificationLink::Timeline, check.monitor_id)),
-        };
-        // Marking words takes a moment, which the threads that serve have no time for.
-        let page = tokio::task::spawn_blocking(move || diff_page(&diff)).await.map_err(Error::internal)?;
-        Ok(LinkedPage { page, is_found: true })
+    pub fn diff_page<'a>(
+        &'a self,
+        token: &'a str,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<LinkedPage, Error>> {
+        Box::pin(async move {
+            let Some(id) = self.links.id(NotificationLink::Diff, token) else { return Ok(unknown()) };
+            let Some(check) = self.store.linked_check(id).await.map_err(from_store)? else {
+                return Ok(unknown());
+            };
+            let Some((_, plan)) = self.linked_monitor(check.monitor_id).await? else { return Ok(unknown()) };
+            // No key is asked for: however many ask at once, one page is drawn at a time.
+            let mut drawn = self.drawn.lock().await;
+            if let Some(page) = drawn.page_of(check.id, base_url) {
+                return Ok(LinkedPage { page, is_found: true });
+            }
+            let links = self.links.at(base_url);
+            let diff = CheckDiff {
+                monitor_name: plan.name,
+                goal: plan.goal,
+                checked_at: check_time(&check),
+                pages: self.page_diffs(check.id).await?,
+                timeline_link: Some(links.url(NotificationLink::Timeline, check.monitor_id)),
+            };
+            // Marking words takes a moment, which the threads that serve have no time for.
+            let page =
+                tokio::task::spawn_blocking(move || diff_page(&diff)).await.map_err(Error::internal)?;
+            drawn.keep(check.id, base_url, &page);
+            Ok(LinkedPage { page, is_found: true })
+        })
     }
 
     /// The pages of a check, as many as are shown.
@@ -115,74 +131,104 @@ impl Monitors {
     }
 
     /// The checks of a monitor over time.
-    pub async fn timeline_page(&self, token: &str, base_url: &str) -> Result<LinkedPage, Error> {
-        let Some(id) = self.links.id(NotificationLink::Timeline, token) else { return Ok(unknown()) };
-        let Some((_, plan)) = self.linked_monitor(id).await? else { return Ok(unknown()) };
-        let links = self.links.at(base_url);
-        let checks = self.store.checks(id, None, MAX_TIMELINE_CHECKS, 0).await.map_err(from_store)?;
-        let page = timeline_page(&MonitorTimeline {
-            monitor_name: plan.name,
-            checks: checks.iter().map(|check| timeline_check(check, &links)).collect(),
-            feed_link: Some(links.url(NotificationLink::Feed, id)),
-        });
-        Ok(LinkedPage { page, is_found: true })
+    pub fn timeline_page<'a>(
+        &'a self,
+        token: &'a str,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<LinkedPage, Error>> {
+        Box::pin(async move {
+            let Some(id) = self.links.id(NotificationLink::Timeline, token) else { return Ok(unknown()) };
+            let Some((_, plan)) = self.linked_monitor(id).await? else { return Ok(unknown()) };
+            let links = self.links.at(base_url);
+            let checks = self.store.checks(id, None, MAX_TIMELINE_CHECKS, 0).await.map_err(from_store)?;
+            let page = timeline_page(&MonitorTimeline {
+                monitor_name: plan.name,
+                checks: checks.iter().map(|check| timeline_check(check, &links)).collect(),
+                feed_link: Some(links.url(NotificationLink::Feed, id)),
+            });
+            Ok(LinkedPage { page, is_found: true })
+        })
     }
 
     /// The feed of a monitor; `None` for a link that leads nowhere.
-    pub async fn feed(&self, token: &str, base_url: &str) -> Result<Option<String>, Error> {
-        let Some(id) = self.links.id(NotificationLink::Feed, token) else { return Ok(None) };
-        let Some((monitor, plan)) = self.linked_monitor(id).await? else { return Ok(None) };
-        let links = self.links.at(base_url);
-        let limit = u32::try_from(MAX_ENTRIES).unwrap_or(u32::MAX);
-        let checks = self.store.told_checks(id, 0..=i64::MAX, limit).await.map_err(from_store)?;
-        let read = |check: &Check| {
-            let message = ToldCheck::from_result(check.result.as_deref()).message?;
-            let link = Some(links.url(NotificationLink::Diff, check.id));
-            Some(CheckMessage { link, ..message })
-        };
-        let messages: Vec<CheckMessage> = checks.iter().filter_map(read).collect();
-        let updated_at = messages.first().map(|message| message.checked_at);
-        let head = FeedHead {
-            monitor_id: id,
-            monitor_name: &plan.name,
-            feed_url: &links.url(NotificationLink::Feed, id),
-            page_url: &links.url(NotificationLink::Timeline, id),
-            updated_at: updated_at.unwrap_or_else(|| timestamp(monitor.created_at)),
-        };
-        Ok(Some(atom_feed(head, &messages)))
+    pub fn feed<'a>(
+        &'a self,
+        token: &'a str,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, Error>> {
+        Box::pin(async move {
+            let Some(id) = self.links.id(NotificationLink::Feed, token) else { return Ok(None) };
+            let Some((monitor, plan)) = self.linked_monitor(id).await? else { return Ok(None) };
+            let links = self.links.at(base_url);
+            let limit = u32::try_from(MAX_ENTRIES).unwrap_or(u32::MAX);
+            let checks = self.store.told_checks(id, 0..=i64::MAX, limit).await.map_err(from_store)?;
+            let read = |check: &Check| {
+                let message = ToldCheck::from_result(check.result.as_deref()).message?;
+                let link = Some(links.url(NotificationLink::Diff, check.id));
+                Some(CheckMessage { link, ..message })
+            };
+            let messages: Vec<CheckMessage> = checks.iter().filter_map(read).collect();
+            let updated_at = messages.first().map(|message| message.checked_at);
+            let head = FeedHead {
+                monitor_id: id,
+                monitor_name: &plan.name,
+                feed_url: &links.url(NotificationLink::Feed, id),
+                page_url: &links.url(NotificationLink::Timeline, id),
+                updated_at: updated_at.unwrap_or_else(|| timestamp(monitor.created_at)),
+            };
+            Ok(Some(atom_feed(head, &messages)))
+        })
     }
 
     /// Asks a recipient on a page, and changes nothing.
-    pub async fn subscription_page(&self, link: NotificationLink, token: &str) -> Result<LinkedPage, Error> {
-        let Some((subscription, _)) = self.subscription(link, token).await? else { return Ok(unknown()) };
-        let Subscription { email, monitor_name } = &subscription;
-        let page = match link {
-            NotificationLink::Confirm => SubscriptionPage::AskConfirm { monitor_name, email },
-            _ => SubscriptionPage::AskUnsubscribe { monitor_name, email },
-        };
-        Ok(LinkedPage { page: subscription_page(page), is_found: true })
+    pub fn subscription_page<'a>(
+        &'a self,
+        link: NotificationLink,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<LinkedPage, Error>> {
+        Box::pin(async move {
+            let Some((subscription, _)) = self.subscription(link, token).await? else { return Ok(unknown()) };
+            let Subscription { email, monitor_name } = &subscription;
+            let page = match link {
+                NotificationLink::Confirm => SubscriptionPage::AskConfirm { monitor_name, email },
+                _ => SubscriptionPage::AskUnsubscribe { monitor_name, email },
+            };
+            Ok(LinkedPage { page: subscription_page(page), is_found: true })
+        })
     }
 
     /// Does what a recipient decided; `None` for a link that leads nowhere.
-    pub async fn decide(&self, link: NotificationLink, token: &str) -> Result<Option<Subscription>, Error> {
-        let Some((subscription, hash)) = self.subscription(link, token).await? else { return Ok(None) };
-        let status = match link {
-            NotificationLink::Confirm => RecipientStatus::Confirmed,
-            _ => RecipientStatus::Unsubscribed,
-        };
-        let found = self.store.set_recipient_status(&hash, status).await.map_err(from_store)?;
-        Ok(Some(subscription).filter(|_| found))
+    pub fn decide<'a>(
+        &'a self,
+        link: NotificationLink,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Subscription>, Error>> {
+        Box::pin(async move {
+            let Some((subscription, hash)) = self.subscription(link, token).await? else { return Ok(None) };
+            let status = match link {
+                NotificationLink::Confirm => RecipientStatus::Confirmed,
+                _ => RecipientStatus::Unsubscribed,
+            };
+            let found = self.store.set_recipient_status(&hash, status).await.map_err(from_store)?;
+            Ok(Some(subscription).filter(|_| found))
+        })
     }
 
     /// The same for a reader of the page.
-    pub async fn decision_page(&self, link: NotificationLink, token: &str) -> Result<LinkedPage, Error> {
-        let Some(subscription) = self.decide(link, token).await? else { return Ok(unknown()) };
-        let Subscription { email, monitor_name } = &subscription;
-        let page = match link {
-            NotificationLink::Confirm => SubscriptionPage::Confirmed { monitor_name, email },
-            _ => SubscriptionPage::Unsubscribed { monitor_name, email },
-        };
-        Ok(LinkedPage { page: subscription_page(page), is_found: true })
+    pub fn decision_page<'a>(
+        &'a self,
+        link: NotificationLink,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<LinkedPage, Error>> {
+        Box::pin(async move {
+            let Some(subscription) = self.decide(link, token).await? else { return Ok(unknown()) };
+            let Subscription { email, monitor_name } = &subscription;
+            let page = match link {
+                NotificationLink::Confirm => SubscriptionPage::Confirmed { monitor_name, email },
+                _ => SubscriptionPage::Unsubscribed { monitor_name, email },
+            };
+            Ok(LinkedPage { page: subscription_page(page), is_found: true })
+        })
     }
 
     async fn subscription(
@@ -229,17 +275,23 @@ fn check_time(check: &Check) -> Timestamp {
 }
 
 fn timeline_check(check: &Check, links: &NotificationLinks) -> TimelineCheck {
-    let summary = check_outcome(check).summary;
-    let news = summary.changed + summary.new + summary.removed;
+    let stored = check_outcome(check);
+    let summary = stored.summary;
     let outcome = match check.state {
         CheckState::Queued | CheckState::Running => CheckOutcome::Running,
         CheckState::SkippedOverlap | CheckState::SkippedNoCredits => CheckOutcome::Skipped,
-        _ if news > 0 => CheckOutcome::Changed,
+        _ if summary.changed + summary.removed > 0 => CheckOutcome::Changed,
+        _ if summary.new > stored.quiet_new => CheckOutcome::New,
         CheckState::Failed | CheckState::Partial => CheckOutcome::Error,
+        _ if summary.new > 0 && summary.same == 0 => CheckOutcome::First,
         CheckState::Completed => CheckOutcome::Same,
     };
+    let shown = match outcome {
+        CheckOutcome::First => count(usize::try_from(summary.new).unwrap_or(usize::MAX), "page", "pages"),
+        _ => counts(&summary),
+    };
     let link = Some(links.url(NotificationLink::Diff, check.id)).filter(|_| summary.total_pages > 0);
-    TimelineCheck { at: check_time(check), outcome, summary: counts(&summary), link }
+    TimelineCheck { at: check_time(check), outcome, summary: shown, link }
 }
 
 /// `2 changed, 1 error`

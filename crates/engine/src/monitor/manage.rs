@@ -1,20 +1,22 @@
 //! Accepting and changing monitors, and showing their checks.
 
+use super::drawn_diff::DrawnDiff;
 use super::notification::recipients;
 use super::plan::MonitorPlan;
 use super::targets::PlanContext;
 use super::view::{
     CHECK_STATES, PAGE_STATUSES, Viewer, check_view, monitor_view, page_status_name, state_name,
 };
-use crate::callers::Caller;
 use crate::files::Files;
-use crate::messages::subscriptions::{TrustedAddresses, new_recipient, subscription_id};
-use crate::messages::{MessageBody, MessageTarget, message_delivery};
 use crate::models::{Models, Task};
-use crate::{Error, from_store, stored_json, time};
+use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use net::EgressAllow;
 use notifications::links::NotificationLinks;
+use outbox::messages::subscriptions::{TrustedAddresses, new_recipient, subscription_id};
+use outbox::messages::{MessageBody, MessageTarget, message_delivery};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -23,6 +25,8 @@ use store::monitors::{
     UpdatedMonitor,
 };
 use store::webhooks::NewDelivery;
+use stored_data::{stored_json, time};
+use tokio::sync::Mutex as AsyncMutex;
 use uuid::Uuid;
 use wire::monitor::{
     CheckDetailView, CheckListQuery, CheckPageQuery, CheckPageView, CheckResponse, CheckView,
@@ -72,6 +76,8 @@ pub struct Monitors {
     pub(super) files: Arc<Files>,
     pub(super) links: NotificationLinks,
     mail: MailPolicy,
+    /// Whoever draws a diff page holds it.
+    pub(super) drawn: AsyncMutex<DrawnDiff>,
 }
 
 impl std::fmt::Debug for Monitors {
@@ -83,7 +89,7 @@ impl std::fmt::Debug for Monitors {
 impl Monitors {
     pub fn new(parts: MonitorParts) -> Self {
         let MonitorParts { store, allow, models, files, links, mail } = parts;
-        Self { store, allow, models, files, links, mail }
+        Self { store, allow, models, files, links, mail, drawn: AsyncMutex::default() }
     }
 
     fn context(&self) -> PlanContext<'_> {
@@ -159,168 +165,198 @@ impl Monitors {
         Ok(allowed)
     }
 
-    pub async fn create(
-        &self,
-        caller: &Caller,
-        asked: &MonitorRequest,
-        base_url: &str,
-    ) -> Result<MonitorView, Error> {
-        refuse_zero_retention(caller)?;
-        let plan = MonitorPlan::resolve(asked, self.context())?;
-        let id = Uuid::now_v7();
-        let next_run_at = next_firing(&plan, id)?;
-        let (recipients, deliveries) = self.new_recipients((caller.team, id), &plan, &[]);
-        let deliveries = self.limit_confirmations(caller.team, deliveries).await?;
-        let asked = asked_addresses(&deliveries);
-        let monitor = NewMonitor {
-            id,
-            team_id: caller.team,
-            key_id: caller.key,
-            request: plan.to_json()?,
-            next_run_at,
-            retain_for: plan.retain_for(),
-            recipients,
-            deliveries,
-        };
-        self.store.create_monitor(monitor).await.map_err(from_store)?;
-        Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked))
-    }
-
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        query: &MonitorListQuery,
-        base_url: &str,
-    ) -> Result<Vec<MonitorView>, Error> {
-        let limit = limit(query.limit)?;
-        let found = self.store.monitors(caller.team, limit, query.offset.unwrap_or(0)).await;
-        let mut views = Vec::new();
-        for monitor in found.map_err(from_store)? {
-            views.push(self.view(caller, &monitor, base_url).await?);
-        }
-        Ok(views)
-    }
-
-    pub async fn get(&self, caller: &Caller, id: Uuid, base_url: &str) -> Result<MonitorView, Error> {
-        self.view(caller, &self.find(caller, id).await?, base_url).await
-    }
-
-    pub async fn update(
-        &self,
-        caller: &Caller,
-        id: Uuid,
-        asked: &MonitorPatch,
-        base_url: &str,
-    ) -> Result<MonitorView, Error> {
-        refuse_zero_retention(caller)?;
-        let monitor = self.find(caller, id).await?;
-        let state = match asked.status.as_deref() {
-            None => monitor.state,
-            Some("active") => MonitorState::Active,
-            Some("paused") => MonitorState::Paused,
-            Some(_) => {
-                let issue = Issue::at("status", "must be active or paused", "invalid_value");
-                return Err(Error::invalid(&[issue]));
-            }
-        };
-        let plan = MonitorPlan::from_json(&monitor.request)?.patch(asked, self.context())?;
-        let next = next_firing(&plan, id)?;
-        let keeps_firing = asked.schedule.is_none() && monitor.state == MonitorState::Active;
-        let next_run_at = match state {
-            MonitorState::Paused => None,
-            MonitorState::Active if keeps_firing => monitor.next_run_at.or(Some(next)),
-            MonitorState::Active => Some(next),
-        };
-        let (recipients, deliveries) = if asked.notification == PatchField::Keep {
-            (None, Vec::new())
-        } else {
-            let known = self.store.recipients(id).await.map_err(from_store)?;
-            let (all, deliveries) = self.new_recipients((caller.team, id), &plan, &known);
+    pub fn create<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a MonitorRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<MonitorView, Error>> {
+        Box::pin(async move {
+            refuse_zero_retention(caller)?;
+            let plan = MonitorPlan::resolve(asked, self.context())?;
+            let id = Uuid::now_v7();
+            let next_run_at = next_firing(&plan, id)?;
+            let (recipients, deliveries) = self.new_recipients((caller.team, id), &plan, &[]);
             let deliveries = self.limit_confirmations(caller.team, deliveries).await?;
-            (Some(all), deliveries)
-        };
-        let asked = asked_addresses(&deliveries);
-        let update = MonitorUpdate {
-            version: monitor.version,
-            request: plan.to_json()?,
-            state,
-            next_run_at,
-            retain_for: plan.retain_for(),
-            recipients,
-            deliveries,
-        };
-        match self.store.update_monitor(caller.team, id, update).await.map_err(from_store)? {
-            UpdatedMonitor::Updated => Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked)),
-            UpdatedMonitor::Conflict => Err(Kind::MonitorChanged.into()),
-            UpdatedMonitor::NotFound => Err(Kind::MonitorNotFound.into()),
-        }
+            let asked = asked_addresses(&deliveries);
+            let monitor = NewMonitor {
+                id,
+                team_id: caller.team,
+                key_id: caller.key,
+                request: plan.to_json()?,
+                next_run_at,
+                retain_for: plan.retain_for(),
+                recipients,
+                deliveries,
+            };
+            self.store.create_monitor(monitor).await.map_err(from_store)?;
+            Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked))
+        })
     }
 
-    pub async fn delete(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
-        let found = self.store.delete_monitor(caller.team, id).await.map_err(from_store)?;
-        if found { Ok(()) } else { Err(Kind::MonitorNotFound.into()) }
+    pub fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        query: &'a MonitorListQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MonitorView>, Error>> {
+        Box::pin(async move {
+            let limit = limit(query.limit)?;
+            let found = self.store.monitors(caller.team, limit, query.offset.unwrap_or(0)).await;
+            let mut views = Vec::new();
+            for monitor in found.map_err(from_store)? {
+                views.push(self.view(caller, &monitor, base_url).await?);
+            }
+            Ok(views)
+        })
     }
 
-    pub async fn run(&self, caller: &Caller, id: Uuid, base_url: &str) -> Result<CheckView, Error> {
-        refuse_zero_retention(caller)?;
-        let monitor = self.find(caller, id).await?;
-        let plan = MonitorPlan::from_json(&monitor.request)?;
-        let estimated_credits = plan.max_credits(self.has_model());
-        let check = NewCheck { id: Uuid::now_v7(), estimated_credits };
-        match self.store.request_check(caller.team, id, check).await.map_err(from_store)? {
-            RequestedCheck::Queued => {}
-            RequestedCheck::AlreadyRunning => return Err(Kind::CheckRunning.into()),
-            RequestedCheck::Paused => return Err(Kind::MonitorPaused.into()),
-            RequestedCheck::NotFound => return Err(Kind::MonitorNotFound.into()),
-        }
-        let check = self.store.check(id, check.id).await.map_err(from_store)?;
-        Ok(check_view(&check.ok_or(Kind::CheckNotFound)?, &self.links.at(base_url)))
-    }
-
-    pub async fn checks(
-        &self,
-        caller: &Caller,
+    pub fn get<'a>(
+        &'a self,
+        caller: &'a Caller,
         id: Uuid,
-        query: &CheckListQuery,
-        base_url: &str,
-    ) -> Result<Vec<CheckView>, Error> {
-        self.find(caller, id).await?;
-        let state = named(query.status.as_deref(), &CHECK_STATES, state_name)?;
-        let checks = self.store.checks(id, state, limit(query.limit)?, query.offset.unwrap_or(0)).await;
-        let links = &self.links.at(base_url);
-        Ok(checks.map_err(from_store)?.iter().map(|check| check_view(check, links)).collect())
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<MonitorView, Error>> {
+        Box::pin(async move { self.view(caller, &self.find(caller, id).await?, base_url).await })
+    }
+
+    pub fn update<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        asked: &'a MonitorPatch,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<MonitorView, Error>> {
+        Box::pin(async move {
+            refuse_zero_retention(caller)?;
+            let monitor = self.find(caller, id).await?;
+            let state = match asked.status.as_deref() {
+                None => monitor.state,
+                Some("active") => MonitorState::Active,
+                Some("paused") => MonitorState::Paused,
+                Some(_) => {
+                    let issue = Issue::at("status", "must be active or paused", "invalid_value");
+                    return Err(Error::invalid(&[issue]));
+                }
+            };
+            let plan = MonitorPlan::from_json(&monitor.request)?.patch(asked, self.context())?;
+            let next = next_firing(&plan, id)?;
+            let keeps_firing = asked.schedule.is_none() && monitor.state == MonitorState::Active;
+            let next_run_at = match state {
+                MonitorState::Paused => None,
+                MonitorState::Active if keeps_firing => monitor.next_run_at.or(Some(next)),
+                MonitorState::Active => Some(next),
+            };
+            let (recipients, deliveries) = if asked.notification == PatchField::Keep {
+                (None, Vec::new())
+            } else {
+                let known = self.store.recipients(id).await.map_err(from_store)?;
+                let (all, deliveries) = self.new_recipients((caller.team, id), &plan, &known);
+                let deliveries = self.limit_confirmations(caller.team, deliveries).await?;
+                (Some(all), deliveries)
+            };
+            let asked = asked_addresses(&deliveries);
+            let update = MonitorUpdate {
+                version: monitor.version,
+                request: plan.to_json()?,
+                state,
+                next_run_at,
+                retain_for: plan.retain_for(),
+                recipients,
+                deliveries,
+            };
+            match self.store.update_monitor(caller.team, id, update).await.map_err(from_store)? {
+                UpdatedMonitor::Updated => {
+                    Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked))
+                }
+                UpdatedMonitor::Conflict => Err(Kind::MonitorChanged.into()),
+                UpdatedMonitor::NotFound => Err(Kind::MonitorNotFound.into()),
+            }
+        })
+    }
+
+    pub fn delete<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let found = self.store.delete_monitor(caller.team, id).await.map_err(from_store)?;
+            if found { Ok(()) } else { Err(Kind::MonitorNotFound.into()) }
+        })
+    }
+
+    pub fn run<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<CheckView, Error>> {
+        Box::pin(async move {
+            refuse_zero_retention(caller)?;
+            let monitor = self.find(caller, id).await?;
+            let plan = MonitorPlan::from_json(&monitor.request)?;
+            let estimated_credits = plan.max_credits(self.has_model());
+            let check = NewCheck { id: Uuid::now_v7(), estimated_credits };
+            match self.store.request_check(caller.team, id, check).await.map_err(from_store)? {
+                RequestedCheck::Queued => {}
+                RequestedCheck::AlreadyRunning => return Err(Kind::CheckRunning.into()),
+                RequestedCheck::Paused => return Err(Kind::MonitorPaused.into()),
+                RequestedCheck::NotFound => return Err(Kind::MonitorNotFound.into()),
+            }
+            let check = self.store.check(id, check.id).await.map_err(from_store)?;
+            Ok(check_view(&check.ok_or(Kind::CheckNotFound)?, &self.links.at(base_url)))
+        })
+    }
+
+    pub fn checks<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        query: &'a CheckListQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<CheckView>, Error>> {
+        Box::pin(async move {
+            self.find(caller, id).await?;
+            let state = named(query.status.as_deref(), &CHECK_STATES, state_name)?;
+            let checks = self.store.checks(id, state, limit(query.limit)?, query.offset.unwrap_or(0)).await;
+            let links = &self.links.at(base_url);
+            Ok(checks.map_err(from_store)?.iter().map(|check| check_view(check, links)).collect())
+        })
     }
 
     /// A check with some of its pages. `base_url` is how the caller reaches this server.
-    pub async fn check(
-        &self,
-        caller: &Caller,
+    pub fn check<'a>(
+        &'a self,
+        caller: &'a Caller,
         (id, check): (Uuid, Uuid),
-        query: &CheckPageQuery,
-        base_url: &str,
-    ) -> Result<CheckResponse, Error> {
-        self.find(caller, id).await?;
-        let found = self.store.check(id, check).await.map_err(from_store)?.ok_or(Kind::CheckNotFound)?;
-        let (limit, skip) = (limit(query.limit)?, query.skip.unwrap_or(0));
-        let status = named(query.status.as_deref(), &PAGE_STATUSES, page_status_name)?;
-        // One more tells whether there is a next page.
-        let mut rows = self.store.check_pages(check, status, limit + 1, skip).await.map_err(from_store)?;
-        let has_more = rows.len() > limit as usize;
-        rows.truncate(limit as usize);
-        let mut pages = Vec::with_capacity(rows.len());
-        for row in rows {
-            let mut page: CheckPageView =
-                stored_json::unpack("a page of a check", &row.body).map_err(Error::internal)?;
-            self.sign_screenshots(&mut page, base_url);
-            pages.push(CheckPageView { id: row.id, created_at: time::iso(row.created_at), ..page });
-        }
-        let filter = query.status.as_ref().map(|status| format!("&status={status}")).unwrap_or_default();
-        let next = has_more.then(|| {
-            format!("{base_url}/v2/monitor/{id}/checks/{check}?limit={limit}&skip={}{filter}", skip + limit)
-        });
-        let links = &self.links.at(base_url);
-        let data = CheckDetailView { check: check_view(&found, links), pages, next: next.clone() };
-        Ok(CheckResponse { success: true, next, data })
+        query: &'a CheckPageQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<CheckResponse, Error>> {
+        Box::pin(async move {
+            self.find(caller, id).await?;
+            let found = self.store.check(id, check).await.map_err(from_store)?.ok_or(Kind::CheckNotFound)?;
+            let (limit, skip) = (limit(query.limit)?, query.skip.unwrap_or(0));
+            let status = named(query.status.as_deref(), &PAGE_STATUSES, page_status_name)?;
+            // One more tells whether there is a next page.
+            let mut rows =
+                self.store.check_pages(check, status, limit + 1, skip).await.map_err(from_store)?;
+            let has_more = rows.len() > limit as usize;
+            rows.truncate(limit as usize);
+            let mut pages = Vec::with_capacity(rows.len());
+            for row in rows {
+                let mut page: CheckPageView =
+                    stored_json::unpack("a page of a check", &row.body).map_err(Error::internal)?;
+                self.sign_screenshots(&mut page, base_url);
+                pages.push(CheckPageView { id: row.id, created_at: time::iso(row.created_at), ..page });
+            }
+            let filter = query.status.as_ref().map(|status| format!("&status={status}")).unwrap_or_default();
+            let next = has_more.then(|| {
+                format!(
+                    "{base_url}/v2/monitor/{id}/checks/{check}?limit={limit}&skip={}{filter}",
+                    skip + limit
+                )
+            });
+            let links = &self.links.at(base_url);
+            let data = CheckDetailView { check: check_view(&found, links), pages, next: next.clone() };
+            Ok(CheckResponse { success: true, next, data })
+        })
     }
 
     async fn find(&self, caller: &Caller, id: Uuid) -> Result<Monitor, Error> {

@@ -7,6 +7,7 @@
 mod attempt;
 mod context;
 mod crawl_target;
+mod drawn_diff;
 mod judging;
 mod link_pages;
 mod manage;

@@ -1,11 +1,11 @@
 //! Who is told besides the webhook: recipients of mail, channels, quiet hours. What was asked is checked
 //! here, where its caller can still see what is wrong.
 
-use crate::messages::{parse_channel, subscriptions::normal_address};
-use crate::webhooks;
 use jiff::Timestamp;
 use net::EgressAllow;
 use notifications::alerts::QuietHours;
+use outbox::messages::{parse_channel, subscriptions::normal_address};
+use outbox::webhooks;
 use uuid::Uuid;
 use wire::monitor::{ChannelInput, ChannelView, EmailInput, NotificationInput, NotificationView};
 use wire::{Issues, SecretText};

@@ -6,14 +6,16 @@ use super::judging::{Judged, JudgedChange, judge_change};
 use super::page_options::Compared;
 use super::read_page::{FailedRead, ReadPage};
 use super::stored_page::{KeptScreenshot, StoredPage, page_key};
-use crate::{Error, from_store, stored_json, time};
+use crate::{Error, from_store};
 use jiff::Timestamp;
 use monitor::data::{self, DataRead};
+use monitor::noise::NoiseKind;
 use monitor::page::{CheckStep, CheckedPage, Ignored, PageChange, PageRead, first_step, next_step};
 use net::Deadline;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use store::monitors::{CheckPageStatus, SnapshotChange};
+use stored_data::{stored_json, time};
 use text::diff::Diff;
 use uuid::Uuid;
 use wire::monitor::{CheckPageView, DiffView, SnapshotView};
@@ -90,7 +92,7 @@ impl CheckContext {
                     }
                     reads.push(read);
                     let known = before.as_ref().filter(|before| !before.is_removed);
-                    if let Some(checked) = self.next_step(known, &reads).await? {
+                    if let Some(checked) = self.next_step(page.compared, known, &reads).await? {
                         break Some(self.outcome(page, (before.as_ref(), errors), &reads, checked).await?);
                     }
                     tokio::time::sleep(READ_AGAIN_AFTER).await;
@@ -117,12 +119,13 @@ impl CheckContext {
     /// Asks the detector, off the threads that serve requests. `None` when the page must be read again.
     async fn next_step(
         &self,
+        compared: Compared,
         before: Option<&StoredPage>,
         reads: &[ReadPage],
     ) -> Result<Option<CheckedPage>, Error> {
         let bytes = reads.iter().map(|page| page.text.len()).sum::<usize>();
         let (before, reads) = (before.cloned(), reads.to_vec());
-        let focus = self.focus();
+        let focus = if compared.links { self.focus().with(NoiseKind::LinkTarget) } else { self.focus() };
         let job = self.cpu_pool.job(self.team, "monitor", Deadline::after(COMPARE_TIMEOUT));
         let step = job.run_on(bytes, move || {
             let reads: Vec<PageRead> =
@@ -163,7 +166,10 @@ impl CheckContext {
         let difference = match (before.filter(|before| !before.is_removed), change) {
             (_, PageChange::Unreadable(reason)) => {
                 view.error = Some(reason.message().to_owned());
-                let (status, snapshot) = (CheckPageStatus::Error, after_error(task, before, errors)?);
+                // How often it was so decides when it is the page.
+                let before = before.map(|before| StoredPage { history, ..before.clone() });
+                let (status, snapshot) =
+                    (CheckPageStatus::Error, after_error(task, before.as_ref(), errors)?);
                 let news = PageNews { is_first: false, errors_in_a_row: errors.saturating_add(1) };
                 return Ok(PageOutcome { view, status, snapshot, credits, news });
             }

@@ -9,6 +9,8 @@ use wire::scrape::{FormatInput, FormatObject, ScrapeOptions, ScrapeRequest};
 pub struct Compared {
     pub text: bool,
     pub data: bool,
+    /// Where links lead and pictures lie, not only their texts.
+    pub links: bool,
 }
 
 /// The options of a target as its pages are read with them: markdown always, and data where changes of data
@@ -47,13 +49,14 @@ pub fn compared(options: &ScrapeOptions) -> Compared {
         _ => None,
     });
     let has = |wanted: &str| formats.iter().any(|format| name(format) == Some(wanted));
+    let links = has("links") || has("images");
     match tracking {
         Some(tracking) => {
             let has_mode = |wanted: &str| tracking.modes.iter().flatten().any(|mode| mode == wanted);
-            Compared { text: has_mode("git-diff") || !has_mode("json"), data: has_mode("json") }
+            Compared { text: has_mode("git-diff") || !has_mode("json"), data: has_mode("json"), links }
         }
-        None if has("json") => Compared { text: has("markdown") || has("changeTracking"), data: true },
-        None => Compared { text: true, data: false },
+        None if has("json") => Compared { text: has("markdown") || has("changeTracking"), data: true, links },
+        None => Compared { text: true, data: false, links },
     }
 }
 
@@ -91,15 +94,24 @@ mod tests {
     #[test]
     fn what_is_compared_follows_the_formats() {
         let compared = |formats: Value| compared(&options(&formats));
-        assert_eq!(compared(json!(["markdown"])), Compared { text: true, data: false });
-        assert_eq!(compared(json!([])), Compared { text: true, data: false });
+        assert_eq!(compared(json!(["markdown"])), Compared { text: true, data: false, links: false });
+        assert_eq!(compared(json!([])), Compared { text: true, data: false, links: false });
         let tracking = |modes: Value| json!(["markdown", { "type": "changeTracking", "modes": modes }]);
-        assert_eq!(compared(tracking(json!(["git-diff"]))), Compared { text: true, data: false });
-        assert_eq!(compared(tracking(json!(["json"]))), Compared { text: false, data: true });
-        assert_eq!(compared(tracking(json!(["git-diff", "json"]))), Compared { text: true, data: true });
+        assert_eq!(
+            compared(tracking(json!(["git-diff"]))),
+            Compared { text: true, data: false, links: false }
+        );
+        assert_eq!(compared(tracking(json!(["json"]))), Compared { text: false, data: true, links: false });
+        assert_eq!(
+            compared(tracking(json!(["git-diff", "json"]))),
+            Compared { text: true, data: true, links: false }
+        );
+        let with_links = Compared { text: true, data: false, links: true };
+        assert_eq!(compared(json!(["markdown", "links"])), with_links);
+        assert_eq!(compared(json!(["images"])), with_links);
         let json = json!({ "type": "json", "schema": {} });
-        assert_eq!(compared(json!([json])), Compared { text: false, data: true });
-        assert_eq!(compared(json!([json, "markdown"])), Compared { text: true, data: true });
+        assert_eq!(compared(json!([json])), Compared { text: false, data: true, links: false });
+        assert_eq!(compared(json!([json, "markdown"])), Compared { text: true, data: true, links: false });
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use super::notification::resolve_notification;
 use super::targets::{PlanContext, Target, TargetWork, resolve_targets};
-use crate::webhooks::{self, Webhook};
-use crate::{Error, stored_json};
+use crate::Error;
 use jiff::Timestamp;
 use monitor::schedule::{Schedule, ScheduleRequest};
 use net::EgressAllow;
+use outbox::webhooks::{self, Webhook};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use stored_data::stored_json;
 use uuid::Uuid;
 use wire::monitor::{MonitorPatch, MonitorRequest, NotificationInput, PatchField, ScheduleInput};
 use wire::webhook::WebhookInput;

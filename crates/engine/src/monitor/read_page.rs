@@ -1,7 +1,8 @@
 //! One read of a page, and why a read brought no page.
 
-use crate::{Error, time};
+use crate::Error;
 use serde_json::{Map, Value};
+use stored_data::time;
 
 /// A page as it was read.
 #[derive(Debug, Clone, Default)]

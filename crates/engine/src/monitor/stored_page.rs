@@ -1,11 +1,12 @@
 //! What later checks compare a page with, as the store keeps it.
 
-use crate::hashed_keys::KeyHasher;
-use crate::{Error, stored_json};
+use crate::Error;
 use monitor::page::PageHistory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::monitors::SnapshotChange;
+use stored_data::hashed_keys::KeyHasher;
+use stored_data::stored_json;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a check tells its webhook.
 
 use super::plan::MonitorPlan;
-use crate::webhooks::Events;
+use outbox::webhooks::Events;
 use serde_json::json;
 use store::webhooks::NewDelivery;
 use uuid::Uuid;

@@ -5,10 +5,6 @@ use super::context::CheckContext;
 use super::notification::{quiet_until, recipients};
 use super::page_check::PageNews;
 use super::targets::{Target, TargetWork};
-use crate::messages::subscriptions::subscription_id;
-use crate::messages::{
-    ChannelMessage, HeldCheck, MessageBody, MessageTarget, ToldCheck, held_id, message_delivery,
-};
 use crate::{Error, from_store};
 use jiff::Timestamp;
 use monitor::judge::{Judgment, JudgmentConfidence, MeaningfulChange};
@@ -17,6 +13,10 @@ use notifications::links::NotificationLink;
 use notifications::message::{CheckMessage, PageLineChange, PageMessage, PageStatus};
 use notifications::pages::page_anchor;
 use notifications::text::one_line;
+use outbox::messages::subscriptions::subscription_id;
+use outbox::messages::{
+    ChannelMessage, HeldCheck, MessageBody, MessageTarget, ToldCheck, held_id, message_delivery,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -3,15 +3,16 @@
 use super::notification::notification_view;
 use super::plan::MonitorPlan;
 use super::targets::{Target, TargetWork};
+use crate::Error;
 use crate::crawl::status::shown::{receiver, without_secrets};
-use crate::messages::ToldCheck;
-use crate::{Error, stored_json, time};
 use jiff::Timestamp;
 use notifications::links::{NotificationLink, NotificationLinks};
+use outbox::messages::ToldCheck;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 use store::monitors::{Check, CheckCause, CheckPageStatus, CheckState, Monitor, MonitorState};
+use stored_data::{stored_json, time};
 use uuid::Uuid;
 use wire::monitor::{CheckSummary, CheckView, MonitorView, ScheduleView, TargetInput, TargetResult};
 use wire::scrape::ScrapeOptions;
@@ -21,6 +22,8 @@ use wire::scrape::ScrapeOptions;
 #[serde(default)]
 pub struct CheckOutcome {
     pub summary: CheckSummary,
+    /// New pages that are no news.
+    pub quiet_new: u64,
     pub targets: Vec<TargetResult>,
     pub error: Option<String>,
     /// Credits that were set aside, where the team's plan has a limit.

@@ -4,12 +4,12 @@ use super::attempt::attempt_check;
 use super::plan::MonitorPlan;
 use crate::crawl::Crawler;
 use crate::models::Task;
-use crate::plans::Plans;
 use crate::scrape::Scraper;
 use crate::search::Searcher;
 use crate::services::Services;
 use crate::storage::Storage;
-use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
+use access::Plans;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use notifications::links::NotificationLinks;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use store::{Store, StoreError, StoreResult};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
 
 /// Firings that are turned into checks at once.
 const MAX_FIRINGS: u32 = 200;
@@ -72,22 +73,24 @@ impl MonitorWorker {
     }
 
     /// Runs until `stop`, then winds down within the grace time: checks that are not done then go on elsewhere.
-    pub async fn run(self, stop: CancellationToken) {
-        let queue = Arc::new(self.queue);
-        let firing = {
-            let (queue, stop) = (queue.clone(), stop.clone());
-            tokio::spawn(async move { stop.run_until_cancelled(queue.fire_forever()).await })
-        };
-        let LeaseTimes { lease, poll, grace } = self.times;
-        let options = WorkerOptions {
-            renew_every: Some(lease / 3),
-            min_poll: poll,
-            max_poll: poll,
-            ..WorkerOptions::with_lease(lease, grace)
-        };
-        LeaseWorker::new(queue, self.slots, options).run(stop).await;
-        // It ends with the token.
-        let _ = firing.await;
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let queue = Arc::new(self.queue);
+            let firing = {
+                let (queue, stop) = (queue.clone(), stop.clone());
+                tokio::spawn(async move { stop.run_until_cancelled(queue.fire_forever()).await })
+            };
+            let LeaseTimes { lease, poll, grace } = self.times;
+            let options = WorkerOptions {
+                renew_every: Some(lease / 3),
+                min_poll: poll,
+                max_poll: poll,
+                ..WorkerOptions::with_lease(lease, grace)
+            };
+            LeaseWorker::new(queue, self.slots, options).run(stop).await;
+            // It ends with the token.
+            let _ = firing.await;
+        })
     }
 }
 

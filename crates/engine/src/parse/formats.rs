@@ -30,7 +30,7 @@ pub fn formats_table() -> String {
         let endings: Vec<String> = kind.extensions().iter().map(|ending| format!("`.{ending}`")).collect();
         let needs = match (is_read(kind, false), is_read(kind, true)) {
             (true, _) => "",
-            (false, true) => "with OCR models",
+            (false, true) => "with OCR",
             (false, false) => "recognised, not read",
         };
         // Writing to a string cannot fail.

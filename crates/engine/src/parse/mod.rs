@@ -13,10 +13,11 @@ pub use incoming::{IncomingError, IncomingFile, IncomingFiles};
 pub use uploads::{OpenUpload, Uploads};
 
 use crate::Error;
-use crate::callers::Caller;
 use crate::scrape::{ScrapePlan, Scraped, Scraper, UploadedFile};
 use crate::services::Services;
+use access::Caller;
 use document_process::DocumentParser;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use store::objects::Objects;
 use wire::parse::{ParseFormats, ParseRequest};
@@ -61,14 +62,16 @@ impl std::fmt::Debug for FileParser {
 }
 
 impl FileParser {
-    pub async fn open(
+    pub fn open(
         services: &Services,
         scraper: Arc<Scraper>,
         objects: Objects,
         files: Arc<IncomingFiles>,
-    ) -> Result<Self, Error> {
-        let uploads = Uploads::open(services.store.clone(), objects).await?;
-        Ok(Self { scraper, documents: services.documents.clone(), files, uploads })
+    ) -> BoxFuture<'_, Result<Self, Error>> {
+        Box::pin(async move {
+            let uploads = Uploads::open(services.store.clone(), objects).await?;
+            Ok(Self { scraper, documents: services.documents.clone(), files, uploads })
+        })
     }
 
     /// Where files that arrive are written.
@@ -93,47 +96,52 @@ impl FileParser {
     }
 
     /// Parses a file that came with its request.
-    pub async fn parse_file(
-        &self,
-        caller: &Arc<Caller>,
+    pub fn parse_file<'a>(
+        &'a self,
+        caller: &'a Arc<Caller>,
         plan: ScrapePlan,
         mut file: IncomingFile,
         label: FileLabel,
         idempotency_key: Option<String>,
-        base_url: &str,
-    ) -> Result<Scraped, Error> {
-        let uploaded = UploadedFile {
-            name: label.name,
-            content_type: label.content_type,
-            file: file.open_for_reading().await?,
-            bytes: file.len(),
-        };
-        // `file` is kept until the end: its bytes are on disk until then, and count.
-        self.scraper.parse_upload(caller, plan, uploaded, idempotency_key, base_url).await
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Scraped, Error>> {
+        Box::pin(async move {
+            let uploaded = UploadedFile {
+                name: label.name,
+                content_type: label.content_type,
+                file: file.open_for_reading().await?,
+                bytes: file.len(),
+            };
+            // `file` is kept until the end: its bytes are on disk until then, and count.
+            self.scraper.parse_upload(caller, plan, uploaded, idempotency_key, base_url).await
+        })
     }
 
     /// Parses a file that was uploaded before.
-    pub async fn parse_reference(
-        &self,
-        caller: &Arc<Caller>,
+    pub fn parse_reference<'a>(
+        &'a self,
+        caller: &'a Arc<Caller>,
         plan: ScrapePlan,
-        reference: Option<&str>,
+        reference: Option<&'a str>,
         idempotency_key: Option<String>,
-        base_url: &str,
-    ) -> Result<Scraped, Error> {
-        let reference = reference.ok_or_else(|| {
-            let text = "required in a JSON body; or send the file as multipart/form-data";
-            Error::invalid(&[Issue::at("uploadRef", text, "invalid_type")])
-        })?;
-        let claimed = self.uploads.claim(caller.team, reference).await?;
-        let mut file = self.files.create(caller.team)?;
-        if file.fill(self.uploads.objects(), &claimed.object_key(), claimed.bytes()).await?.is_none() {
-            // Deleted to make room for others.
-            return Err(Kind::UploadExpired.into());
-        }
-        let parsed = self.parse_file(caller, plan, file, claimed.label(), idempotency_key, base_url).await;
-        claimed.release_or_delete(&parsed).await;
-        parsed
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Scraped, Error>> {
+        Box::pin(async move {
+            let reference = reference.ok_or_else(|| {
+                let text = "required in a JSON body; or send the file as multipart/form-data";
+                Error::invalid(&[Issue::at("uploadRef", text, "invalid_type")])
+            })?;
+            let claimed = self.uploads.claim(caller.team, reference).await?;
+            let mut file = self.files.create(caller.team)?;
+            if file.fill(self.uploads.objects(), &claimed.object_key(), claimed.bytes()).await?.is_none() {
+                // Deleted to make room for others.
+                return Err(Kind::UploadExpired.into());
+            }
+            let parsed =
+                self.parse_file(caller, plan, file, claimed.label(), idempotency_key, base_url).await;
+            claimed.release_or_delete(&parsed).await;
+            parsed
+        })
     }
 }
 

@@ -4,14 +4,16 @@
 
 use super::reference::UploadReference;
 use super::{FileLabel, IncomingFile, MAX_FILE_BYTES};
-use crate::callers::Caller;
 use crate::scrape::Scraped;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
+use access::{Caller, CallerError};
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 use store::objects::Objects;
 use store::uploads::{NewUpload, Receipt, UploadClaim, UploadLimits, UploadState};
 use store::{Store, UploadStore};
+use stored_data::time;
 use url::form_urlencoded;
 use uuid::Uuid;
 use wire::parse::{UploadUrl, UploadUrlRequest};
@@ -61,72 +63,88 @@ impl Uploads {
     }
 
     /// An address to which a file can be sent. `base_url` is how the caller reaches this server.
-    pub async fn create(
-        &self,
-        caller: &Caller,
-        asked: &UploadUrlRequest,
-        base_url: &str,
-    ) -> Result<UploadUrl, Error> {
-        let declared_bytes = check_request(asked)?;
-        let label = FileLabel::new(&asked.filename, asked.content_type.clone());
-        let new = NewUpload {
-            id: Uuid::new_v4(),
-            team_id: caller.team,
-            declared_bytes,
-            keep_for: UPLOAD_RETENTION,
-        };
-        let id = new.id;
-        let created = self.store.create_upload(new, UNPARSED_LIMITS).await.map_err(from_store)?;
-        let expires_at = created.ok_or(Kind::UploadLimit)?;
-        let FileLabel { name, content_type } = label;
-        let sent_as = content_type.clone().unwrap_or_else(|| DEFAULT_CONTENT_TYPE.to_owned());
-        let reference = UploadReference { id, name, content_type, expires_at };
-        let upload_ref = reference.to_text(&self.secret).map_err(Error::internal)?;
-        let query =
-            form_urlencoded::Serializer::new(String::new()).append_pair("uploadRef", &upload_ref).finish();
-        Ok(UploadUrl {
-            upload_url: format!("{base_url}/v2/parse/upload/{id}?{query}"),
-            upload_ref,
-            method: "PUT",
-            headers: [("Content-Type", sent_as)].into(),
-            expires_at: time::iso(expires_at),
-            max_size_bytes: MAX_FILE_BYTES,
+    pub fn create<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a UploadUrlRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<UploadUrl, Error>> {
+        Box::pin(async move {
+            let declared_bytes = check_request(asked)?;
+            let label = FileLabel::new(&asked.filename, asked.content_type.clone());
+            let new = NewUpload {
+                id: Uuid::new_v4(),
+                team_id: caller.team,
+                declared_bytes,
+                keep_for: UPLOAD_RETENTION,
+            };
+            let id = new.id;
+            let created = self.store.create_upload(new, UNPARSED_LIMITS).await.map_err(from_store)?;
+            let expires_at = created.ok_or(Kind::UploadLimit)?;
+            let FileLabel { name, content_type } = label;
+            let sent_as = content_type.clone().unwrap_or_else(|| DEFAULT_CONTENT_TYPE.to_owned());
+            let reference = UploadReference { id, name, content_type, expires_at };
+            let upload_ref = reference.to_text(&self.secret).map_err(Error::internal)?;
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair("uploadRef", &upload_ref)
+                .finish();
+            Ok(UploadUrl {
+                upload_url: format!("{base_url}/v2/parse/upload/{id}?{query}"),
+                upload_ref,
+                method: "PUT",
+                headers: [("Content-Type", sent_as)].into(),
+                expires_at: time::iso(expires_at),
+                max_size_bytes: MAX_FILE_BYTES,
+            })
         })
     }
 
     /// The upload of an address, if its file may be sent now. The reference in the address is the permission.
-    pub async fn open_upload(&self, id: Uuid, reference: &str) -> Result<OpenUpload, Error> {
-        let reference = self.read_reference(reference)?;
-        if reference.id != id {
-            return Err(Kind::UploadNotFound.into());
-        }
-        let upload = self.store.upload(id).await.map_err(from_store)?.ok_or(Kind::UploadExpired)?;
-        match upload.state {
-            UploadState::Waiting => Ok(OpenUpload { id, team: upload.team_id }),
-            UploadState::Received => Err(Kind::UploadReceived.into()),
-            UploadState::Used => Err(Kind::UploadUsed.into()),
-        }
+    pub fn open_upload<'a>(
+        &'a self,
+        id: Uuid,
+        reference: &'a str,
+    ) -> BoxFuture<'a, Result<OpenUpload, Error>> {
+        Box::pin(async move {
+            let reference = self.read_reference(reference)?;
+            if reference.id != id {
+                return Err(Kind::UploadNotFound.into());
+            }
+            let upload = self.store.upload(id).await.map_err(from_store)?.ok_or(Kind::UploadExpired)?;
+            match upload.state {
+                UploadState::Waiting => Ok(OpenUpload { id, team: upload.team_id }),
+                UploadState::Received => Err(Kind::UploadReceived.into()),
+                UploadState::Used => Err(Kind::UploadUsed.into()),
+            }
+        })
     }
 
     /// Keeps the file of an upload.
-    pub async fn receive(&self, upload: &OpenUpload, mut file: IncomingFile) -> Result<(), Error> {
-        if file.is_empty() {
-            return Err(Error::because(Kind::BadRequest, "the file is empty"));
-        }
-        let (object, bytes) = (Uuid::new_v4(), file.len());
-        let (key, content) = (object_key(object), tokio::fs::File::from_std(file.open_for_reading().await?));
-        let putting = self.objects.put_file(&key, upload.team, content, bytes, OBJECT_RETENTION);
-        putting.await.map_err(from_store)?;
-        let receipt = self.store.receive_upload(upload.id, object, bytes, UNPARSED_LIMITS).await;
-        let refused = match receipt.map_err(from_store) {
-            Ok(Receipt::Received) => return Ok(()),
-            Ok(Receipt::OverLimit) => Kind::UploadLimit.into(),
-            // Another request was faster.
-            Ok(Receipt::NotWaiting) => Kind::UploadReceived.into(),
-            Err(error) => error,
-        };
-        delete_object(&self.objects, &key).await;
-        Err(refused)
+    pub fn receive<'a>(
+        &'a self,
+        upload: &'a OpenUpload,
+        mut file: IncomingFile,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            if file.is_empty() {
+                return Err(Error::because(Kind::BadRequest, "the file is empty"));
+            }
+            let (object, bytes) = (Uuid::new_v4(), file.len());
+            let (key, content) =
+                (object_key(object), tokio::fs::File::from_std(file.open_for_reading().await?));
+            let putting = self.objects.put_file(&key, upload.team, content, bytes, OBJECT_RETENTION);
+            putting.await.map_err(from_store)?;
+            let receipt = self.store.receive_upload(upload.id, object, bytes, UNPARSED_LIMITS).await;
+            let refused = match receipt.map_err(from_store) {
+                Ok(Receipt::Received) => return Ok(()),
+                Ok(Receipt::OverLimit) => Kind::UploadLimit.into(),
+                // Another request was faster.
+                Ok(Receipt::NotWaiting) => Kind::UploadReceived.into(),
+                Err(error) => error,
+            };
+            delete_object(&self.objects, &key).await;
+            Err(refused)
+        })
     }
 
     /// Takes an upload of a team to parse it.
@@ -216,7 +234,14 @@ impl ClaimedUpload {
         let may_pass = |error: &Error| {
             error.is_transient()
                 || error.is_own_fault()
-                || matches!(error, Error::InsufficientCredits | Error::RateLimited { .. } | Error::KeyUsed(_))
+                || matches!(
+                    error,
+                    Error::Caller(
+                        CallerError::InsufficientCredits
+                            | CallerError::RateLimited { .. }
+                            | CallerError::KeyUsed(_)
+                    )
+                )
         };
         self.gives_back = parsed.as_ref().is_err_and(may_pass);
         if self.gives_back {
@@ -250,7 +275,7 @@ async fn give_back(store: &dyn UploadStore, team: Uuid, id: Uuid) {
 mod tests {
     use super::*;
     use crate::parse::IncomingFiles;
-    use crate::plans::Plans;
+    use access::Plans;
     use std::collections::BTreeMap;
     use store::StoreOptions;
     use store::keys::NewTeam;
@@ -311,7 +336,7 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let claimed = uploads.claim(caller.team, &url.upload_ref).await.unwrap();
         assert_eq!((claimed.bytes(), claimed.label()), (5, FileLabel::new("a.txt", None)));
-        claimed.release_or_delete(&Err(Error::InsufficientCredits)).await;
+        claimed.release_or_delete(&Err(CallerError::InsufficientCredits.into())).await;
         assert_eq!(stored().await, 5);
         let claimed = uploads.claim(caller.team, &url.upload_ref).await.unwrap();
         claimed.release_or_delete(&Err(Kind::UnreadableUpload.into())).await;

@@ -4,14 +4,14 @@ use super::fetched_page::PageResponse;
 use super::keys::page_key;
 use super::plan::ScrapePlan;
 use crate::Error;
-pub(super) use crate::compression::{pack, unpack};
 use crate::page_memory::BodyMemory;
-use crate::stored_json;
 use crate::wall::Rung;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
 use store::pages::{CachedPage, NewPage};
+pub(super) use stored_data::compression::{pack, unpack};
+use stored_data::stored_json;
 use url::Url;
 use wire::scrape::Document;
 

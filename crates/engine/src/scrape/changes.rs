@@ -3,13 +3,14 @@
 
 use super::cache::without_anchor;
 use super::plan::{ScrapePlan, TrackingFormat};
-use crate::compression::{pack, unpack};
 use crate::cpu_pool::CpuJob;
-use crate::hashed_keys::KeyHasher;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
 use serde_json::Value;
 use store::SnapshotStore;
 use store::snapshots::NewSnapshot;
+use stored_data::compression::{pack, unpack};
+use stored_data::hashed_keys::KeyHasher;
+use stored_data::time;
 use uuid::Uuid;
 use wire::SecretText;
 use wire::scrape::ChangeTracking;

@@ -59,6 +59,9 @@ pub fn write_formats(
     write_text_formats(plan, fetched, &mut document, &mut notes)?;
     if let Some(file) = &fetched.file {
         file_formats::add_warnings(file, |warning| notes.add(warning));
+        if file.document.truncated {
+            document.metadata.insert("truncated".to_owned(), true.into());
+        }
     }
     verdict_note(fetched, &mut notes);
     if fetched.response.cut || fetched.page.truncated() {
@@ -226,7 +229,7 @@ fn metadata(plan: &ScrapePlan, fetched: &FetchedPage, said: &PageMetadata) -> Re
     }
     match fetched.stored {
         Some(stored) => {
-            let at = crate::time::iso(stored.fetched_at);
+            let at = stored_data::time::iso(stored.fetched_at);
             put("cacheState", "hit".into());
             put("cachedAt", at.as_str().into());
             let source = if stored.revalidated { "revalidated" } else { "stored" };

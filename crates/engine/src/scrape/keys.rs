@@ -6,8 +6,8 @@ use super::cache::without_anchor;
 use super::in_flight::FetchKey;
 use super::plan::{Access, Formats, PageLocale, ParserPlan, PdfParser, ScrapePlan};
 use crate::allowed_urls::AllowedUrls;
-use crate::hashed_keys::KeyHasher;
 use store::pages::PageKey;
+use stored_data::hashed_keys::KeyHasher;
 use uuid::Uuid;
 use wire::SecretText;
 
@@ -78,7 +78,8 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
 }
 
 /// The fetch of a plan. Requests with the same key accept the same pages in the same way and may share one.
-pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
+/// `owner`: a team, or the address of a caller without a key.
+pub fn fetch_key(owner: Uuid, plan: &ScrapePlan) -> FetchKey {
     let ScrapePlan {
         url,
         formats,
@@ -130,7 +131,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         takes_markdown: _,
     } = access;
     let mut hash = KeyHasher::new("fetch");
-    hash.add(&team.to_string());
+    hash.add(&owner.to_string());
     hash.add(without_anchor(url).as_str());
     // Nobody's credentials are the same whatever they would be checked by.
     hash.add(&if credentials.is_empty() { String::new() } else { credentials.identity() });

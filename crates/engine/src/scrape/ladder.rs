@@ -14,14 +14,15 @@ use super::plan::ScrapePlan;
 use crate::Error;
 use crate::cpu_pool::{CpuJob, CpuPool};
 use crate::error::BrowserNeed;
-use crate::limits::BrowserSlotRequest;
 use crate::page_memory::{BodyMemory, PageMemory, TeamMemory};
 use crate::services::Services;
 use crate::wall::{self, LadderStep, Rung, Wall};
+use access::limits::BrowserSlotRequest;
 use browser::{Browsers, NavigationError, StorageState, VisitError};
 use bytes::Bytes;
 use content::verdict::{PageVerdict, VerdictKind};
 use document_process::{DocumentParser, ParsedFile};
+use futures_util::future::BoxFuture;
 use net::{Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseMeta, Validators};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -156,19 +157,21 @@ impl Ladder {
     }
 
     /// Climbs without cache, profile or shared fetch.
-    pub async fn climb_alone(
-        &self,
-        plan: &ScrapePlan,
+    pub fn climb_alone<'a>(
+        &'a self,
+        plan: &'a ScrapePlan,
         job: CpuJob,
         slot: BrowserSlotRequest,
-    ) -> Result<FetchedPage, Error> {
-        let deadline = job.deadline();
-        let start = ClimbStart { known: None, state: None, slot, hook: None, job };
-        let progress = Progress::default();
-        // Callers hold many of these futures at once; a boxed climb takes its memory only when it runs.
-        let climb = Box::pin(self.climb(plan, start, deadline, deadline, &progress));
-        let late = |_| Error::timeout("waiting for the page");
-        deadline.run(climb).await.map_err(late)?
+    ) -> BoxFuture<'a, Result<FetchedPage, Error>> {
+        Box::pin(async move {
+            let deadline = job.deadline();
+            let start = ClimbStart { known: None, state: None, slot, hook: None, job };
+            let progress = Progress::default();
+            // Callers hold many of these futures at once; a boxed climb takes its memory only when it runs.
+            let climb = Box::pin(self.climb(plan, start, deadline, deadline, &progress));
+            let late = |_| Error::timeout("waiting for the page");
+            deadline.run(climb).await.map_err(late)?
+        })
     }
 
     /// The first rung. A page that only sends its reader on (`<meta http-equiv=refresh>`) is followed like a redirect.
@@ -266,7 +269,8 @@ impl Ladder {
         Err(Error::internal("a redirect after the last one"))
     }
 
-    /// What a failed fetch means: some sites close the connection on clients that are not browsers.
+    /// What a failed fetch means: some sites close the connection on clients that are not browsers. A body that
+    /// was cut off is no page, and the browser would show half of one.
     fn after_fetch_error(plan: &ScrapePlan, error: FetchError) -> Result<HttpOutcome, Error> {
         let odd = error.is_broken_response();
         let error = Error::from_fetch(error, &plan.access.allowed);
@@ -323,8 +327,12 @@ impl Ladder {
             request = request.revalidate(Validators::new(response.url.clone(), etag, date)?);
         }
         let mut body = BodyBuffer::new(progress, &self.memory);
-        let outcome = self.fetcher.fetch_into(request, latest, &mut body).await?;
-        Ok((outcome, body.body, body.held_memory))
+        match self.fetcher.fetch_into(request, latest, &mut body).await {
+            Ok(outcome) => Ok((outcome, body.body, body.held_memory)),
+            // All of the page came, and only its length is wrong: the browser shows it.
+            Err(FetchError::CutOff(text)) if ends_page(&body.body) => Err(FetchError::Incomplete(text)),
+            Err(error) => Err(error),
+        }
     }
 
     async fn visit_in_browser(
@@ -380,6 +388,12 @@ impl Ladder {
     fn may_use_browser(&self, plan: &ScrapePlan) -> bool {
         !plan.access.fast && self.browsers.is_some()
     }
+}
+
+fn ends_page(body: &[u8]) -> bool {
+    const END: &[u8] = b"</html>";
+    let text = body.trim_ascii_end();
+    text.len() >= END.len() && text[text.len() - END.len()..].eq_ignore_ascii_case(END)
 }
 
 /// The error of a plan that needs a browser where there is none.

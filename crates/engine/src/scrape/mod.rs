@@ -28,21 +28,21 @@ pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 pub use upload::UploadedFile;
 
-use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
-use crate::credits::ExtraCredits;
 use crate::error::StoredError;
 use crate::files::Files;
-use crate::idempotency::{self, Unfinished};
-use crate::limits::Limiter;
 use crate::models::Models;
 use crate::records::RecordWriter;
 use crate::services::Services;
 use crate::wall;
-use crate::{Error, credits, from_store};
+use crate::{Error, from_store};
+use access::credits::ExtraCredits;
+use access::idempotency::{self, Unfinished};
+use access::{Caller, Limiter, credits};
 use changes::ComparedPage;
 use content::metadata::Metadata as PageMetadata;
 use fetched_page::FetchedPage;
+use futures_util::future::BoxFuture;
 use in_flight::InFlight;
 use net::{Deadline, EgressAllow, Purpose};
 use page_hook::PageWork;
@@ -158,53 +158,65 @@ impl Scraper {
 
     /// What a request means, or what is wrong with it.
     pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, Error> {
-        let plan = ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
+        let mut plan = ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
+        if caller.keyless.is_some() {
+            plan = plan.of_nobody()?;
+        }
         derived::require_models(&self.models, &plan)?;
         Ok(plan)
     }
 
     /// Scrapes one page. `base_url` is how the caller reaches this server, for addresses of files.
-    pub async fn scrape(
-        &self,
-        caller: &Arc<Caller>,
+    pub fn scrape<'a>(
+        &'a self,
+        caller: &'a Arc<Caller>,
         plan: ScrapePlan,
         idempotency_key: Option<String>,
-        base_url: &str,
-    ) -> Result<Scraped, Error> {
-        let (plan, id) = (Arc::new(plan), Uuid::now_v7());
-        let task = page_task(caller, &plan, id, base_url);
-        let key = idempotency_key.as_deref();
-        let document = self.scrape_once(task, key, PageSource::Web, |_, json, _| json).await?;
-        Ok(Scraped { id, document })
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<Scraped, Error>> {
+        Box::pin(async move {
+            let (plan, id) = (Arc::new(plan), Uuid::now_v7());
+            let task = page_task(caller, &plan, id, base_url);
+            let key = idempotency_key.as_deref();
+            let document = self.scrape_once(task, key, PageSource::Web, |_, json, _| json).await?;
+            Ok(Scraped { id, document })
+        })
     }
 
     /// Keeps how a page was asked for, where its URL alone would not show it again as it was. Failing to do so costs nothing
     /// but that.
-    pub async fn keep_request(&self, caller: &Caller, id: Uuid, asked: &ScrapeRequest) {
-        let is_plain = asked.actions.is_none()
-            && asked.profile.is_none()
-            && asked.wait_for.is_none()
-            && asked.block_ads.is_none()
-            && asked.mobile.is_none()
-            && asked.location.is_none()
-            && asked.headers.is_none()
-            && asked.threat_protection.is_none();
-        let private = caller.zero_data_retention || asked.zero_data_retention.unwrap_or(false);
-        if is_plain || private {
-            return;
-        }
-        // Headers are sent to the origins they are for, which a session cannot promise: only their names are kept, so that
-        // it can say so.
-        let mut headers = asked.headers.clone();
-        for value in headers.iter_mut().flat_map(|headers| headers.values_mut()) {
-            value.clear();
-        }
-        let asked = ScrapeRequest { headers, formats: None, ..asked.clone() };
-        let Ok(request) = serde_json::to_string(&asked) else { return };
-        let kept = self.store.keep_scrape_request(caller.team, id, &request, RECORD_RETENTION).await;
-        if let Err(error) = kept {
-            tracing::warn!(%error, "could not keep how a page was asked for");
-        }
+    pub fn keep_request<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+        asked: &'a ScrapeRequest,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let is_plain = asked.actions.is_none()
+                && asked.profile.is_none()
+                && asked.wait_for.is_none()
+                && asked.block_ads.is_none()
+                && asked.mobile.is_none()
+                && asked.location.is_none()
+                && asked.headers.is_none()
+                && asked.threat_protection.is_none();
+            let private = caller.keeps_nothing() || asked.zero_data_retention.unwrap_or(false);
+            if is_plain || private {
+                return;
+            }
+            // Headers are sent to the origins they are for, which a session cannot promise: only their names are kept, so that
+            // it can say so.
+            let mut headers = asked.headers.clone();
+            for value in headers.iter_mut().flat_map(|headers| headers.values_mut()) {
+                value.clear();
+            }
+            let asked = ScrapeRequest { headers, formats: None, ..asked.clone() };
+            let Ok(request) = serde_json::to_string(&asked) else { return };
+            let kept = self.store.keep_scrape_request(caller.team, id, &request, RECORD_RETENTION).await;
+            if let Err(error) = kept {
+                tracing::warn!(%error, "could not keep how a page was asked for");
+            }
+        })
     }
 
     /// The same for a capability that goes on with the document. It is charged and recorded like any scrape.
@@ -459,15 +471,17 @@ impl Scraper {
     }
 
     /// The document of a scrape of the last day, or the error it ended with.
-    pub async fn find(&self, caller: &Caller, id: Uuid) -> Result<Vec<u8>, Error> {
-        let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
-        let record = record.ok_or(Kind::NotFound)?;
-        if let Some(error) = record.error {
-            let stored: StoredError = serde_json::from_str(&error).map_err(Error::internal)?;
-            return Err(Error::Stored(Box::new(stored)));
-        }
-        let result = record.result.ok_or(Kind::NotFound)?;
-        cache::unpack(&result).map_err(Error::internal)
+    pub fn find<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+        Box::pin(async move {
+            let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
+            let record = record.ok_or(Kind::NotFound)?;
+            if let Some(error) = record.error {
+                let stored: StoredError = serde_json::from_str(&error).map_err(Error::internal)?;
+                return Err(Error::Stored(Box::new(stored)));
+            }
+            let result = record.result.ok_or(Kind::NotFound)?;
+            cache::unpack(&result).map_err(Error::internal)
+        })
     }
 }
 

@@ -5,12 +5,12 @@ use super::ladder::{self, ClimbStart};
 use super::page_hook::PageHook;
 use super::profile::OpenProfile;
 use super::{ScrapePlan, Scraper, cache, keys};
-use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
 use crate::error::READING;
 use crate::page_memory::BodyMemory;
 use crate::wall::{self, LadderStep, Rung};
 use crate::{Error, from_store};
+use access::Caller;
 use content::verdict::VerdictKind;
 use net::Deadline;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Scraper {
         let latest = Deadline::at(deadline.instant() + plan.timeout.min(MAX_DETACHED_TIME));
         let mut start = Some(ClimbStart { known, state, slot, hook: Some(hook), job: job.apart(latest) });
         loop {
-            let key = keys::fetch_key(caller.team, plan);
+            let key = keys::fetch_key(caller.counted_as(), plan);
             let waiter = self.in_flight.join(key, |progress| {
                 let start = start.take().unwrap_or_else(|| ClimbStart {
                     known: None,

@@ -2,13 +2,13 @@
 //! asked for that.
 
 use super::plan::Profile;
-use crate::compression::{pack, unpack};
 use crate::{Error, from_store};
 use browser::StorageState;
 use std::sync::Arc;
 use std::time::Duration;
 use store::ProfileStore;
 use store::profiles::{MAX_PROFILE_BYTES, ProfileLease};
+use stored_data::compression::{pack, unpack};
 use uuid::Uuid;
 
 /// Dropping it lets the next writer in.

@@ -3,12 +3,12 @@
 
 use super::fetched_page::FetchedPage;
 use super::plan::ScrapePlan;
-use crate::search_page::plain_text::{PlainText, plain};
-use crate::search_page::{WEB, key_of, moment, primary_language, to_new_search_page};
 use content::metadata::Metadata;
 use content::page::ContentScope;
 use content::sniff::ContentKind as Sniffed;
 use content::verdict::VerdictKind;
+use imports::search_page::plain_text::{PlainText, plain};
+use imports::search_page::{WEB, key_of, moment, primary_language, to_new_search_page};
 use index::{Document, Image};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -107,7 +107,7 @@ fn kind(said: &Metadata) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::scrape::document::page_metadata;
-    use crate::search_page::unpacked;
+    use imports::search_page::unpacked;
     use serde_json::json;
     use wire::scrape::ScrapeRequest;
 

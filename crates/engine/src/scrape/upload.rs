@@ -6,12 +6,12 @@ use super::plan::ScrapePlan;
 use super::{PageSource, ScrapeTask, Scraped, Scraper, derived};
 use super::{file, file_reader};
 use crate::Error;
-use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
 use crate::page_memory::BodyMemory;
 use crate::wall::Rung;
+use access::Caller;
 use bytes::Bytes;
-use document_process::{MAX_FILE_BYTES, ParseError, ParsedFile};
+use document_process::{INSTALL_OCR_MODELS, MAX_FILE_BYTES, ParseError, ParsedFile};
 use net::CredentialScope;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -47,7 +47,7 @@ impl Scraper {
         asked: &ScrapeOptions,
         zero_data_retention: bool,
     ) -> Result<ScrapePlan, Error> {
-        let private = caller.zero_data_retention || zero_data_retention;
+        let private = caller.keeps_nothing() || zero_data_retention;
         let asked = ScrapeOptions { timeout: asked.timeout.or(Some(DEFAULT_TIMEOUT_MS)), ..asked.clone() };
         let mut plan = ScrapePlan::template(&asked, private, CredentialScope::none())?;
         plan.cache.store = false;
@@ -133,13 +133,15 @@ fn refused(error: ParseError) -> Error {
     let why = why.trim_end_matches('.');
     match cause {
         ParseError::Unsupported(format) => Error::because(Kind::UnsupportedFileType, format),
-        ParseError::OcrRequired { pages } if pages.is_empty() => Error::because(
-            Kind::UnsupportedFileType,
-            "pictures are read with OCR, which is not installed here",
-        ),
         ParseError::OcrRequired { pages } => {
-            let pages: Vec<String> = pages.iter().take(MAX_NAMED_PAGES).map(u32::to_string).collect();
-            Error::because(Kind::UploadOcrRequired, &format!("pages {}", pages.join(", ")))
+            let ocr = "OCR is off or not installed here; the operator installs it with";
+            let (kind, what) = if pages.is_empty() {
+                (Kind::UnsupportedFileType, "it is a picture".to_owned())
+            } else {
+                let pages: Vec<String> = pages.iter().take(MAX_NAMED_PAGES).map(u32::to_string).collect();
+                (Kind::UploadOcrRequired, format!("pages {}", pages.join(", ")))
+            };
+            Error::because(kind, &format!("{what}; {ocr} `{INSTALL_OCR_MODELS}`"))
         }
         ParseError::TimedOut | ParseError::Unavailable(_) => error,
         _ => Error::because(Kind::UnreadableUpload, why),
@@ -190,6 +192,14 @@ mod tests {
         assert_eq!(told_type(None, Some(&file)).as_deref(), Some("application/pdf"));
         assert_eq!(told("text/html; charset=latin1", None).as_deref(), Some("text/html; charset=latin1"));
         assert_eq!(told("text/plain", None).as_deref(), Some("text/html"), "it was read as a page");
+    }
+
+    #[test]
+    fn what_needs_ocr_is_refused_with_the_command_that_installs_it() {
+        for (pages, what) in [(vec![], "it is a picture"), (vec![1, 2], "pages 1, 2")] {
+            let text = refused(ParseError::OcrRequired { pages }).to_wire().text().to_owned();
+            assert!(text.contains(what) && text.contains("gannet models add ocr"), "{text}");
+        }
     }
 
     #[test]

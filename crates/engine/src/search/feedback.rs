@@ -2,8 +2,9 @@
 //! marked as valuable rank higher for that team from then on.
 
 use super::Searcher;
-use crate::callers::Caller;
 use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use search::parse_site;
 use serde_json::{Value, json};
 use store::search::{FeedbackPut, NewFeedback};
@@ -22,53 +23,61 @@ const MAX_METADATA_BYTES: usize = 8 << 10;
 
 impl Searcher {
     /// Feedback for a search.
-    pub async fn take_search_feedback(
-        &self,
-        caller: &Caller,
+    pub fn take_search_feedback<'a>(
+        &'a self,
+        caller: &'a Caller,
         id: Uuid,
         asked: SearchFeedbackRequest,
-    ) -> Result<FeedbackResponse, Error> {
-        let asked = FeedbackRequest {
-            endpoint: Some("search".to_owned()),
-            job_id: Some(id.to_string()),
-            rating: asked.rating,
-            valuable_sources: asked.valuable_sources,
-            missing_content: asked.missing_content,
-            query_suggestions: asked.query_suggestions,
-            ..FeedbackRequest::default()
-        };
-        self.take_feedback(caller, asked).await
+    ) -> BoxFuture<'a, Result<FeedbackResponse, Error>> {
+        Box::pin(async move {
+            let asked = FeedbackRequest {
+                endpoint: Some("search".to_owned()),
+                job_id: Some(id.to_string()),
+                rating: asked.rating,
+                valuable_sources: asked.valuable_sources,
+                missing_content: asked.missing_content,
+                query_suggestions: asked.query_suggestions,
+                ..FeedbackRequest::default()
+            };
+            self.take_feedback(caller, asked).await
+        })
     }
 
     /// Feedback for anything that was answered.
-    pub async fn take_feedback(
-        &self,
-        caller: &Caller,
+    pub fn take_feedback<'a>(
+        &'a self,
+        caller: &'a Caller,
         asked: FeedbackRequest,
-    ) -> Result<FeedbackResponse, Error> {
-        let (endpoint, subject) = check(&asked).map_err(|error| coded(error, "INVALID_FEEDBACK"))?;
-        let found = match endpoint {
-            "search" => {
-                self.services.store.search_record(caller.team, subject).await.map_err(from_store)?.is_some()
+    ) -> BoxFuture<'a, Result<FeedbackResponse, Error>> {
+        Box::pin(async move {
+            let (endpoint, subject) = check(&asked).map_err(|error| coded(error, "INVALID_FEEDBACK"))?;
+            let found = match endpoint {
+                "search" => self
+                    .services
+                    .store
+                    .search_record(caller.team, subject)
+                    .await
+                    .map_err(from_store)?
+                    .is_some(),
+                _ => self.services.store.scrape(caller.team, subject).await.map_err(from_store)?.is_some(),
+            };
+            if !found {
+                return Err(coded(Kind::NotFound.into(), "NOT_FOUND"));
             }
-            _ => self.services.store.scrape(caller.team, subject).await.map_err(from_store)?.is_some(),
-        };
-        if !found {
-            return Err(coded(Kind::NotFound.into(), "NOT_FOUND"));
-        }
-        let feedback = NewFeedback {
-            id: Uuid::now_v7(),
-            team_id: caller.team,
-            endpoint: endpoint.to_owned(),
-            subject,
-            body: body(&asked, caller.zero_data_retention),
-            valued: if caller.zero_data_retention { Vec::new() } else { valued(&asked) },
-        };
-        let id = feedback.id;
-        match self.services.store.put_feedback(feedback).await.map_err(from_store)? {
-            FeedbackPut::Written => Ok(FeedbackResponse::new(id, false)),
-            FeedbackPut::KnownBefore(first) => Ok(FeedbackResponse::new(first, true)),
-        }
+            let feedback = NewFeedback {
+                id: Uuid::now_v7(),
+                team_id: caller.team,
+                endpoint: endpoint.to_owned(),
+                subject,
+                body: body(&asked, caller.zero_data_retention),
+                valued: if caller.zero_data_retention { Vec::new() } else { valued(&asked) },
+            };
+            let id = feedback.id;
+            match self.services.store.put_feedback(feedback).await.map_err(from_store)? {
+                FeedbackPut::Written => Ok(FeedbackResponse::new(id, false)),
+                FeedbackPut::KnownBefore(first) => Ok(FeedbackResponse::new(first, true)),
+            }
+        })
     }
 }
 

@@ -4,9 +4,9 @@
 use super::Searcher;
 use super::plan::SearchPlan;
 use crate::Error;
-use crate::callers::Caller;
 use crate::scrape::ScrapedDocument;
 use crate::scrape::plan::NamedPage;
+use access::Caller;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use net::Deadline;

@@ -14,11 +14,11 @@ pub use catalogue::call_tools;
 pub use plan::SearchPlan;
 
 use crate::Error;
-use crate::callers::Caller;
-use crate::credits;
 use crate::research::Research;
 use crate::scrape::{Scraper, derived};
 use crate::services::Services;
+use access::{Caller, credits};
+use futures_util::future::BoxFuture;
 use futures_util::future::join_all;
 use net::Deadline;
 use search::{Category, Hit, ProviderRouter, Question, SearchResults, SourceKind, WEB_COLLECTION};
@@ -79,58 +79,61 @@ impl Searcher {
     }
 
     /// Searches for a caller, who pays for it. `base_url` is how the caller reaches this server.
-    pub async fn search(
-        &self,
-        caller: &Arc<Caller>,
-        asked: &SearchRequest,
-        base_url: &str,
-    ) -> Result<SearchResponse, Error> {
-        let mut plan = SearchPlan::resolve(asked, caller.team, caller.zero_data_retention)?;
-        if let Some(page) = &plan.scrape {
-            derived::require_models(&self.services.models, page)
-                .map_err(|error| error.within("scrapeOptions"))?;
-        }
-        let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
-        let (store, most) = (self.services.store.as_ref(), plan.most_credits());
-        let reservation = credits::reserve_for_request(store, caller, most, ENDPOINT, plan.timeout).await?;
-        let id = Uuid::now_v7();
-        self.load_valued_sources(caller.team, &mut plan.questions).await;
-        let outcome = self.run_search(caller, &plan, id, base_url, deadline).await;
-        let results = outcome.as_ref().map_or(0, |outcome| outcome.urls.len());
-        let record = NewScrape {
-            id,
-            team_id: caller.team,
-            key_id: caller.key,
-            endpoint: ENDPOINT.to_owned(),
-            url: plan.query.clone(),
-            ok: outcome.is_ok(),
-            result: None,
-            error: None,
-            page: None,
-            search: None,
-            credits: plan::credits(results),
-            reservation,
-            audit: None,
-            keep_for: RECORD_RETENTION,
-            private: plan.private,
-            claim: None,
-        };
-        self.services.records.record(record).await?;
-        let outcome = outcome?;
-        let remembered = NewSearch {
-            id,
-            team_id: caller.team,
-            query: plan.query.clone(),
-            urls: outcome.urls,
-            private: plan.private,
-            keep_for: SEARCH_RETENTION,
-        };
-        // The results are found and paid for, so they are returned even though feedback on them will be
-        // rejected.
-        if let Err(error) = self.services.store.put_search(remembered).await {
-            tracing::error!(%error, "a search could not be remembered");
-        }
-        Ok(outcome.answer)
+    pub fn search<'a>(
+        &'a self,
+        caller: &'a Arc<Caller>,
+        asked: &'a SearchRequest,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<SearchResponse, Error>> {
+        Box::pin(async move {
+            let mut plan = SearchPlan::resolve(asked, caller.counted_as(), caller.keeps_nothing())?;
+            if let Some(page) = &plan.scrape {
+                derived::require_models(&self.services.models, page)
+                    .map_err(|error| error.within("scrapeOptions"))?;
+            }
+            let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
+            let (store, most) = (self.services.store.as_ref(), plan.most_credits());
+            let reservation =
+                credits::reserve_for_request(store, caller, most, ENDPOINT, plan.timeout).await?;
+            let id = Uuid::now_v7();
+            self.load_valued_sources(caller.team, &mut plan.questions).await;
+            let outcome = self.run_search(caller, &plan, id, base_url, deadline).await;
+            let results = outcome.as_ref().map_or(0, |outcome| outcome.urls.len());
+            let record = NewScrape {
+                id,
+                team_id: caller.team,
+                key_id: caller.key,
+                endpoint: ENDPOINT.to_owned(),
+                url: plan.query.clone(),
+                ok: outcome.is_ok(),
+                result: None,
+                error: None,
+                page: None,
+                search: None,
+                credits: plan::credits(results),
+                reservation,
+                audit: None,
+                keep_for: RECORD_RETENTION,
+                private: plan.private,
+                claim: None,
+            };
+            self.services.records.record(record).await?;
+            let outcome = outcome?;
+            let remembered = NewSearch {
+                id,
+                team_id: caller.team,
+                query: plan.query.clone(),
+                urls: outcome.urls,
+                private: plan.private,
+                keep_for: SEARCH_RETENTION,
+            };
+            // The results are found and paid for, so they are returned even though feedback on them will be
+            // rejected.
+            if let Err(error) = self.services.store.put_search(remembered).await {
+                tracing::error!(%error, "a search could not be remembered");
+            }
+            Ok(outcome.answer)
+        })
     }
 
     /// Pages of the web for a query, of which the first 500 characters count. Nothing is charged, scraped or
@@ -147,7 +150,7 @@ impl Searcher {
             limit: i64::try_from(limit.clamp(1, plan::MAX_RESULTS)).ok(),
             ..SearchRequest::default()
         };
-        let mut plan = SearchPlan::resolve(&asked, caller.team, caller.zero_data_retention)?;
+        let mut plan = SearchPlan::resolve(&asked, caller.counted_as(), caller.keeps_nothing())?;
         self.load_valued_sources(caller.team, &mut plan.questions).await;
         let Some(question) = plan.questions.first() else {
             return Err(Error::internal("a search without a question"));

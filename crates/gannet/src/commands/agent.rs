@@ -10,14 +10,14 @@ use crate::exit_code;
 use crate::opening::{open_searcher, open_services, open_sessions};
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
+use access::{Caller, Limiter};
 use anyhow::{Context, Result};
+use engine::Services;
 use engine::agent::{AgentTools, AgentWorker, Agents, brain};
 use engine::interact::Sessions;
 use engine::models::SentenceModels;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
-use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Caller, Limiter, Services};
 use progress::RunProgress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +31,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::WireError;
 use wire::agent::{AgentRequest, AgentStatus, TraceQuery};
+use work::{LeaseTimes, WorkSlots};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const LEASE_DURATION: Duration = Duration::from_secs(30);
@@ -207,7 +208,7 @@ async fn show_progress(
     let mut interrupted = false;
     loop {
         let update = tokio::select! {
-            update = watch.next() => update.map_err(WireError::from)?,
+            update = watch.next_look() => update.map_err(WireError::from)?,
             () = stop.cancelled(), if !interrupted => {
                 interrupted = true;
                 // The run may have ended meanwhile.

@@ -13,10 +13,10 @@ mod web_bot_auth;
 
 use crate::data_dir;
 use crate::settings::{Settings, hide_password};
+use access::plans::UNLIMITED_CONCURRENCY;
+use access::{Plan, RateGroup};
 use anyhow::Result;
-use engine::RateGroup;
 use engine::page_memory::PageMemory;
-use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
 use engine::storage::DiskSpace;
 use serde::Serialize;
 use std::process::ExitCode;

@@ -4,8 +4,8 @@
 use crate::data_dir::{self, IfMissing};
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
-use engine::search::feed::import::{Import, ImportSummary, import};
 use engine::search::feed::{Fed, Feeder, LocalIndex};
+use imports::{Import, ImportSummary, import};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl Add {
         for path in &self.paths {
             let mut line = ProgressLine::start();
             let options = self.import_options(path);
-            let imported = import(store.as_ref(), team, path, &options, |so_far| {
+            let imported = import(store.as_ref(), team, path, &options, &mut |so_far| {
                 line.show(so_far.read, &format!("{} new  {} failed", so_far.written, so_far.failed));
             })
             .await
@@ -211,7 +211,7 @@ async fn wait_for_server(settings: &Settings, store: &Arc<dyn Store>) -> Result<
 pub async fn update_index(settings: &Settings, store: &Arc<dyn Store>) -> Result<()> {
     let feeder = Feeder::new(data_dir::local_index_to_fill(settings), store.clone());
     let mut line = ProgressLine::start();
-    let fed = feeder.catch_up(|so_far: Fed| line.show(so_far.lines, "indexed")).await;
+    let fed = feeder.catch_up(&mut |so_far: Fed| line.show(so_far.lines, "indexed")).await;
     line.end();
     match fed {
         Ok(_) => Ok(()),
@@ -278,7 +278,7 @@ async fn status(settings: &Settings, store: &Arc<dyn Store>, json: bool) -> Resu
 async fn rebuild(settings: &Settings, store: &Arc<dyn Store>) -> Result<ExitCode> {
     let feeder = Feeder::new(data_dir::local_index_to_fill(settings), store.clone());
     let mut line = ProgressLine::start();
-    let rebuilt = feeder.rebuild(|so_far: Fed| line.show(so_far.lines, "indexed")).await;
+    let rebuilt = feeder.rebuild(&mut |so_far: Fed| line.show(so_far.lines, "indexed")).await;
     line.end();
     match rebuilt {
         Ok((fed, took)) => {

@@ -3,12 +3,12 @@
 use crate::data_dir::{self, IfMissing};
 use crate::first_team;
 use crate::settings::Settings;
+use access::keys::{self, Secret};
 use anyhow::{Context, Result, bail, ensure};
-use engine::keys::{self, Secret};
-use engine::time::{iso, now};
 use std::process::ExitCode;
 use store::KeyStore;
 use store::keys::{ApiKey, Team};
+use stored_data::time::{iso, now};
 use uuid::Uuid;
 use wire::Scope;
 

@@ -13,11 +13,10 @@ use crate::exit_code::{self, usage_error};
 use crate::opening::open_services;
 use crate::output::to_line;
 use crate::settings::Settings;
+use access::{Caller, Limiter};
 use anyhow::{Context, Result};
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::scrape::Scraper;
-use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Caller, Limiter};
 pub use options::PageOptions;
 use output::Output;
 pub use output::OutputFormat;
@@ -38,6 +37,7 @@ use uuid::Uuid;
 use wire::WireError;
 use wire::batch::BatchRequest;
 use wire::crawl::{CrawlRequest, JobHead, LedgerQuery};
+use work::{LeaseTimes, WorkSlots};
 
 /// Pages that failed and are named at the end.
 const MAX_FAILED_SHOWN: u32 = 10;
@@ -264,7 +264,7 @@ async fn write_documents(
     let mut watch = watch.checking_every(POLL_INTERVAL);
     let mut progress = ProgressLine::start();
     loop {
-        let Some(update) = stop.run_until_cancelled(watch.next()).await else {
+        let Some(update) = stop.run_until_cancelled(watch.next_update()).await else {
             progress.end();
             return Ok(CrawlEnd::Stopped);
         };

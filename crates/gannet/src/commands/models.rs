@@ -1,11 +1,12 @@
 //! `gannet models`: the small models that run on this machine. Nothing is downloaded: a model is installed from a
 //! file.
 
-use crate::ocr_models;
+use crate::ocr;
 use crate::settings::Settings;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use document_process::OcrProgram;
 use model::ModelDir;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Subcommand)]
@@ -31,12 +32,17 @@ impl ModelsCommand {
             Self::Add { name, path } => {
                 let added = match name.as_str() {
                     "minilm" => models.add_minilm(&path)?,
-                    _ => models.add(&name, &path, try_ocr)?,
+                    ocr::MODELS => {
+                        let program = OcrProgram::find().context("Could not test the models")?;
+                        models.add(&name, &path, |folder| program.check_models(folder))?
+                    }
+                    // Refused: the name is not known.
+                    _ => models.add(&name, &path, |_| Ok(()))?,
                 };
                 println!("{name} is installed ({:.1} MB, sha256 {})", added.bytes as f64 / 1e6, added.sha256);
                 println!(
                     "next: {}",
-                    if name == ocr_models::NAME { "restart the server" } else { "gannet research vectors" }
+                    if name == ocr::MODELS { "restart the server" } else { "gannet research vectors" }
                 );
             }
             Self::List => {
@@ -57,10 +63,4 @@ impl ModelsCommand {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Loads the OCR models, which shows that they can be used.
-fn try_ocr(folder: &Path) -> std::result::Result<(), String> {
-    let files = ocr::ModelFiles::open(folder).map_err(|error| error.to_string())?;
-    ocr::TextReader::new(files, 1).load().map_err(|error| error.to_string())
 }

@@ -8,12 +8,12 @@ use crate::commands::keys::TeamChoice;
 use crate::commands::server_process::mail_policy;
 use crate::data_dir::{self, IfMissing};
 use crate::settings::Settings;
+use access::Caller;
 use anyhow::{Context, Result, bail, ensure};
-use engine::Caller;
 use engine::files::Files;
-use engine::messages;
 use engine::models::Models;
 use engine::monitor::{MonitorParts, Monitors};
+use outbox::messages;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,13 +153,15 @@ impl Monitor {
         let models = Models::open(&settings.models, &data_dir::open_fetcher(settings, None)?);
         let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{}", settings.listen));
         let objects = data_dir::open_objects(settings, store.clone())?;
+        let links = messages::open_links(store.as_ref(), &base_url).await;
+        let links = links.map_err(|error| text(engine::from_store(error)))?;
         let team = TeamMonitors {
             monitors: Monitors::new(MonitorParts {
                 store: store.clone(),
                 allow: settings.egress_allow.clone(),
                 models,
                 files: Arc::new(Files::open(store.as_ref(), objects).await.map_err(text)?),
-                links: messages::open_links(store.as_ref(), &base_url).await.map_err(text)?,
+                links,
                 mail: mail_policy(settings),
             }),
             caller: Caller::new(team, None, &settings.plans),

@@ -12,7 +12,7 @@ mod target;
 
 use crate::data_dir;
 use crate::exit_code::usage_error;
-use crate::ocr_models;
+use crate::ocr::OcrParts;
 use crate::output;
 use crate::settings::Settings;
 use anyhow::{Result, bail};
@@ -136,11 +136,13 @@ impl Parse {
             Some(folder) => Some(OutputFolder::create(folder, &self.files, self.format().extension())?),
             None => None,
         };
-        let parser = match called_as {
-            CalledAs::Parse => Some(data_dir::open_documents_for_command(&settings()?, self.files.len())),
+        let settings = match called_as {
+            CalledAs::Parse => Some(settings()?),
             CalledAs::Extract => None,
         };
-        Ok(Run { parser, options: &self }.parse_all(folder.as_ref()).await)
+        let open = |settings| data_dir::open_documents_for_command(settings, self.files.len());
+        let parser = settings.as_ref().map(open);
+        Ok(Run { parser, settings: settings.as_ref(), options: &self }.parse_all(folder.as_ref()).await)
     }
 
     fn format(&self) -> Format {
@@ -205,6 +207,7 @@ fn holds_rows(file: &Path) -> bool {
 struct Run<'a> {
     /// None where every file is HTML.
     parser: Option<DocumentParser>,
+    settings: Option<&'a Settings>,
     options: &'a Parse,
 }
 
@@ -249,9 +252,10 @@ impl Run<'_> {
             Err(ParseError::Html) => {
                 html::render_page(source, options.url.clone(), options.whole, renderer).await
             }
-            Err(error @ ParseError::OcrRequired { .. }) if !self.has_ocr() => {
-                bail!("{error} To install the OCR models: {}", ocr_models::INSTALL)
-            }
+            Err(error @ ParseError::OcrRequired { .. }) => match self.describe_missing_ocr() {
+                Some(problems) => bail!("{error} What is missing for OCR: {problems}"),
+                None => Err(error.into()),
+            },
             Err(error) => Err(error.into()),
             Ok(parsed) => {
                 if let Some(path) = &options.overlay {
@@ -264,8 +268,11 @@ impl Run<'_> {
         }
     }
 
-    fn has_ocr(&self) -> bool {
-        self.parser.as_ref().is_some_and(DocumentParser::has_ocr)
+    fn describe_missing_ocr(&self) -> Option<String> {
+        let has_ocr = self.parser.as_ref().is_some_and(DocumentParser::has_ocr);
+        let problems =
+            self.settings.filter(|_| !has_ocr).map(|settings| OcrParts::find(settings).describe_problems());
+        problems.filter(|problems| !problems.is_empty())
     }
 
     fn print(&self, name: &str, text: &str) {

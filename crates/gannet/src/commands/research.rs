@@ -4,14 +4,14 @@ use crate::settings::Settings;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::research::Research;
 use papers::{BuildOptions, Index, Library, Mode, PaperRef, PaperSource, SimilarQuery};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use wire::research::SimilarRequest;
 
 /// The starter corpus: eLife papers, CC BY 4.0; see `data/README.md`.
-const STARTER: &[u8] = include_bytes!("../../../../data/starter.jsonl.gz");
+const STARTER: &[u8] = include_bytes!("../../../../data/starter.jsonl.zst");
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ResearchCommand {
@@ -347,8 +347,8 @@ fn import_starter(research: &Research) -> Result<()> {
         return Ok(());
     }
     // Under a name that nobody can guess and put a link at.
-    let mut file = tempfile::Builder::new().prefix("gannet-starter-").suffix(".jsonl.gz").tempfile()?;
-    file.write_all(STARTER)?;
+    let mut file = tempfile::Builder::new().prefix("gannet-starter-").suffix(".jsonl").tempfile()?;
+    zstd::stream::copy_decode(STARTER, &mut file)?;
     let outcome = research.library().import(
         PaperSource::Jsonl,
         &[file.path().to_owned()],

@@ -7,11 +7,11 @@ use crate::opening::{open_searcher, open_services};
 use crate::output;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
+use access::{Caller, Limiter};
 use anyhow::{Context, Result};
 use engine::models::SentenceModels;
 use engine::scrape::Scraper;
 use engine::search::feed::{Feeder, LocalIndex};
-use engine::{Caller, Limiter};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -148,7 +148,7 @@ fn format_hit(hit: &Value, scraped: bool) -> String {
 /// Updates the index with pages scraped or imported since. A running server does this itself; then its index
 /// is read.
 async fn update_index(local: &Arc<LocalIndex>, store: &Arc<dyn Store>) {
-    let fed = Feeder::new(local.clone(), store.clone()).catch_up(|_| {}).await;
+    let fed = Feeder::new(local.clone(), store.clone()).catch_up(&mut |_| {}).await;
     if let Err(error) = fed {
         if !error.is_elsewhere() {
             eprintln!("gannet: {error}");

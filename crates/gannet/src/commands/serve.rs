@@ -3,6 +3,7 @@
 use crate::Globals;
 use crate::commands::banner;
 use crate::commands::server_process::ServerProcess;
+use crate::first_team::write_secret;
 use crate::settings::{ProcessRole, Settings};
 use anyhow::{Context, Result};
 use server::{App, ServeOptions};
@@ -12,6 +13,9 @@ use std::process::ExitCode;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// A file of the data directory.
+const SIGN_IN_LINK: &str = "sign-in-link";
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -50,7 +54,7 @@ impl Serve {
 }
 
 /// The address that opens the dashboard; on a loopback address it signs in once, so that whoever started the server
-/// need not look for a key.
+/// need not look for a key. It is shown on a terminal only: container logs and service journals would keep it.
 async fn sign_in_link(settings: &Settings, app: &App, address: SocketAddr) -> Option<String> {
     let base = format!("http://{address}/");
     if app.dashboard.is_none() || settings.role == ProcessRole::Worker {
@@ -60,7 +64,20 @@ async fn sign_in_link(settings: &Settings, app: &App, address: SocketAddr) -> Op
         return Some(base);
     }
     match app.sign_ins.issue_link().await {
-        Ok(Some(token)) => Some(format!("{base}?open={}", token.reveal())),
+        Ok(Some(token)) => {
+            let link = format!("{base}?open={}", token.reveal());
+            if std::io::stdout().is_terminal() {
+                return Some(link);
+            }
+            let file = settings.data_dir.join(SIGN_IN_LINK);
+            match write_secret(&file, &link) {
+                Ok(()) => Some(format!("{base}  (signed in once by the link in {})", file.display())),
+                Err(error) => {
+                    tracing::warn!(%error, file = %file.display(), "cannot write the link to sign in with");
+                    Some(base)
+                }
+            }
+        }
         Ok(None) => Some(base),
         Err(error) => {
             tracing::warn!(%error, "no link to sign in with");

@@ -10,36 +10,37 @@ use crate::opening::{
     open_sessions,
 };
 use crate::settings::{DashboardFiles, ProcessRole, Settings};
+use access::sign_ins::SignIns;
+use access::{Callers, Limiter};
 use anyhow::{Context, Result};
 use browser::Browsers;
 use dashboard::Dashboard;
+use engine::Services;
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::interact::Sessions;
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
-use engine::messages::{self, MailService, MessageSender};
 use engine::models::Models;
 use engine::monitor::{MailPolicy, MonitorParts, MonitorTools, MonitorWorker, Monitors};
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::collections::Collections;
 use engine::search::feed::Feeder;
-use engine::sign_ins::SignIns;
 use engine::storage::Storage;
 use engine::teams::Teams;
-use engine::webhooks::{DeliveryOptions, DeliveryWorker};
-use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Callers, Limiter, Services};
 use notifications::links::NotificationLinks;
 use notifications::smtp::SmtpSender;
+use outbox::messages::{self, MailService, MessageSender};
+use outbox::webhooks::{DeliveryOptions, DeliveryWorker};
 use server::app::Readiness;
-use server::{App, AppParts, Telemetry};
+use server::{App, AppParts, ClientMemory, SharedMemory, Telemetry};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use work::{LeaseTimes, WorkSlots};
 
 /// Checks of monitors that may be worked on at once, for each of the `workers`.
 const CHECKS_PER_WORKER: usize = 4;
@@ -100,11 +101,11 @@ impl ServerProcess {
         let address = listener.unwrap_or(settings.listen);
         let scraper = Arc::new(Scraper::new(&services));
         let browsers = services.browsers.clone();
-        start_warnings(browsers.as_ref(), &tasks);
+        start_warnings(&settings, address, browsers.as_ref(), &tasks);
         let slots = WorkSlots::new(settings.workers);
         // Messages are written where nobody asks, so their links are at the address that is configured.
         let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-        let links = messages::open_links(store.as_ref(), &base_url).await?;
+        let links = messages::open_links(store.as_ref(), &base_url).await.map_err(engine::from_store)?;
         start_workers(&settings, &slots, (&services, &storage), (&scraper, &links), &stop, &tasks);
         start_probe(&services.models, &stop, &tasks);
         let local = data_dir::local_index_to_search(&settings, research.models());
@@ -154,6 +155,8 @@ impl ServerProcess {
             agents,
             scraper,
             services,
+            client_memory: ClientMemory::default(),
+            body_memory: SharedMemory::for_bodies(settings.body_limit),
             settings: server_settings(&settings, address),
             telemetry,
             readiness: Readiness::default(),
@@ -262,8 +265,20 @@ fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings 
     }
 }
 
-/// Says what the machine does not confine, once it is known.
-fn start_warnings(browsers: Option<&Browsers>, tasks: &TaskTracker) {
+/// Says what callers should not rely on, and what the machine does not confine, once it is known.
+fn start_warnings(
+    settings: &Settings,
+    address: SocketAddr,
+    browsers: Option<&Browsers>,
+    tasks: &TaskTracker,
+) {
+    if settings.is_open_without_tls(address) {
+        tracing::warn!(
+            %address,
+            "other machines reach this server without TLS, so keys travel in the clear; put a proxy with TLS before it \
+             and set public_url to its https address"
+        );
+    }
     if let Some(browsers) = browsers.cloned() {
         tasks.spawn(async move { browsers.warn_if_unconfined().await });
     }

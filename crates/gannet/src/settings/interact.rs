@@ -21,6 +21,7 @@ pub fn parse_settings(values: &Values<'_>) -> Result<SessionSettings> {
         sessions: InteractSettings {
             max_sessions: values.parse("interact_sessions", |text| between(text, 1..=1000))?,
             max_memory: values.parse("interact_memory", bytes)?,
+            max_disk: values.parse("interact_disk", bytes)?,
             max_bytes: values.parse("interact_traffic", bytes)?,
             max_pages: values.parse("interact_pages", |text| between(text, 1..=1000))?,
             // Our own client and the live view need some of them.

@@ -2,9 +2,9 @@
 
 use super::values::{Values, duration, list, optional};
 use anyhow::{Context, Result, ensure};
-use engine::messages::subscriptions::TrustedAddresses;
 use notifications::email::MailSender;
 use notifications::smtp::SmtpSettings;
+use outbox::messages::subscriptions::TrustedAddresses;
 use std::time::Duration;
 use url::Url;
 

@@ -14,9 +14,9 @@ pub use net::{EgressAllow, ProxySettings};
 pub use table::{SETTINGS, Setting};
 pub use web_bot_auth::WebBotAuth;
 
+use access::{Plan, Plans};
 use anyhow::{Context, Result, bail};
 pub use code::CodeSettings;
-use engine::{Plan, Plans};
 pub use interact::SessionSettings;
 pub use mail::MailSettings;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +82,7 @@ pub struct Settings {
     pub data_dir: PathBuf,
     pub database_url: String,
     pub database_connections: u32,
-    pub api_key: Option<engine::keys::Secret>,
+    pub api_key: Option<access::keys::Secret>,
     pub secret_key: Option<SecretKey>,
     pub previous_secret_keys: Vec<SecretKey>,
     pub plan: String,
@@ -92,7 +92,7 @@ pub struct Settings {
     /// The plan of agents that register without an assertion; `None`: they may not.
     pub anonymous_registration: Option<String>,
     /// What callers without a key may do; `None`: nothing.
-    pub keyless: Option<engine::keyless::KeylessSettings>,
+    pub keyless: Option<access::keyless::KeylessSettings>,
     pub auth: bool,
     pub dashboard: DashboardFiles,
     /// Whether people can allow applications.
@@ -155,6 +155,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether keys travel in the clear between this server and callers on other machines, as far as it can know.
+    pub fn is_open_without_tls(&self, address: SocketAddr) -> bool {
+        let has_tls = self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        !address.ip().is_loopback() && !has_tls && self.trusted_proxies.is_empty()
+    }
+
     /// Where the database is and how to reach it.
     pub fn store_options(&self) -> StoreOptions {
         let mut options = StoreOptions::new(self.database_url.clone());

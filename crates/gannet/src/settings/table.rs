@@ -67,6 +67,7 @@ settings! {
     "interact_node" "GANNET_INTERACT_NODE" "": "path of Node.js; empty = search in PATH";
     "interact_python" "GANNET_INTERACT_PYTHON" "": "path of a Python that has the package playwright; empty = python/bin/python3 in the data directory, then PATH";
     "interact_sessions" "GANNET_INTERACT_SESSIONS" "20": "maximum browser sessions of this process; each is a browser";
+    "interact_disk" "GANNET_INTERACT_DISK" "4GB": "most that pages, downloads and code of one session may store; the session ends there";
     "interact_memory" "GANNET_INTERACT_MEMORY" "2GB": "maximum memory of the browser of one session; the session ends there";
     "interact_traffic" "GANNET_INTERACT_TRAFFIC" "4GB": "maximum bytes that the pages of one session receive";
     "interact_pages" "GANNET_INTERACT_PAGES" "50": "maximum open pages of one session; further pages are closed";

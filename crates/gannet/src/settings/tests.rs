@@ -148,6 +148,32 @@ fn trusted_proxies_are_addresses_or_networks() {
 }
 
 #[test]
+fn a_server_knows_when_it_is_open_without_tls() {
+    let is_open = |listen: &str, settings: &[(&str, &str)]| {
+        load(&flags(settings), &environment(&[])).unwrap().is_open_without_tls(listen.parse().unwrap())
+    };
+    assert!(is_open("0.0.0.0:3002", &[]) && is_open("[::]:3002", &[]) && is_open("10.0.0.1:80", &[]));
+    assert!(is_open("0.0.0.0:3002", &[("public_url", "http://gannet.example")]));
+    assert!(!is_open("127.0.0.1:3002", &[]) && !is_open("[::1]:3002", &[]));
+    assert!(!is_open("0.0.0.0:3002", &[("public_url", "https://gannet.example")]));
+    assert!(!is_open("0.0.0.0:3002", &[("trusted_proxies", "10.0.0.1")]));
+}
+
+#[test]
+fn issuers_are_trusted_with_an_address_of_our_own_only() {
+    let folder = testkit::TempDir::new();
+    let file = folder.join("gannet.toml");
+    let text = "[[trust]]\nissuer = 'https://login.example'\njwks_url = 'https://login.example/jwks'\n";
+    std::fs::write(&file, text).unwrap();
+    let with = |values: &[(&str, &str)]| {
+        load(&Flags { config: Some(file.clone()), ..flags(values) }, &environment(&[]))
+    };
+    let text = fails(with(&[]));
+    assert!(text.contains("[[trust]]") && text.contains("public_url"), "{text}");
+    assert_eq!(with(&[("public_url", "https://gannet.example")]).unwrap().trust.len(), 1);
+}
+
+#[test]
 fn secrets_stay_hidden() {
     let set = load(
         &flags(&[("api_key", "fc-0123456789abcdef"), ("database_url", "postgres://me:pw@h/d")]),

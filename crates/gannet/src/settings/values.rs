@@ -4,10 +4,10 @@ use super::{
     BrowserChoice, DashboardFiles, EgressAllow, ObjectStorage, ProcessRole, ProxySettings, SettingValue,
     Settings,
 };
+use access::keyless::KeylessSettings;
+use access::{Plan, Plans};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use browser::{BrowserUser, Sandbox};
-use engine::keyless::KeylessSettings;
-use engine::{Plan, Plans};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -39,6 +39,8 @@ pub fn parse_settings(
     let role = values.parse("role", role)?;
     let workers = values.parse("workers", |text| between(text, 0..=10_000))?;
     refuse_conflicts((auth, listen), (role, &database_url, workers))?;
+    let public_url = values.parse("public_url", public_url)?;
+    require_own_address(&trust, public_url.as_deref())?;
     Ok(Settings {
         listen,
         auth,
@@ -49,7 +51,7 @@ pub fn parse_settings(
         database_connections: values.parse("database_connections", |text| between(text, 1..=1000))?,
         api_key: values.parse("api_key", |text| {
             optional(text)
-                .map(|key| engine::keys::Secret::chosen(&key).map_err(|error| anyhow!(error)))
+                .map(|key| access::keys::Secret::chosen(&key).map_err(|error| anyhow!(error)))
                 .transpose()
         })?,
         secret_key: values
@@ -60,7 +62,7 @@ pub fn parse_settings(
         keyless,
         trust,
         plans,
-        public_url: values.parse("public_url", public_url)?,
+        public_url,
         trusted_proxies: values
             .parse("trusted_proxies", |text| list(text, |one| one.parse().map_err(anyhow::Error::msg)))?,
         connections_per_address: values
@@ -204,6 +206,16 @@ fn name_server(text: &str) -> Result<SocketAddr> {
 
 fn secret_key(text: &str) -> Result<SecretKey> {
     SecretKey::parse(text).map_err(|why| anyhow!(why))
+}
+
+/// Whoever presents an assertion writes the header `Host`, so the address that it must name is a setting.
+fn require_own_address(trust: &[identity::TrustedIssuer], public_url: Option<&str>) -> Result<()> {
+    ensure!(
+        trust.is_empty() || public_url.is_some(),
+        "`[[trust]]` needs public_url: an assertion must name the address of this server, or one that was made for \
+         another server would be taken here"
+    );
+    Ok(())
 }
 
 fn public_url(text: &str) -> Result<Option<String>> {

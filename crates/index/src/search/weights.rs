@@ -2,7 +2,7 @@
 
 use crate::schema::RANKED_FIELDS;
 
-/// The weights of the ranking. The defaults were tuned on half of the queries of `bench/search` and measured
+/// The weights of the ranking. The defaults were tuned on half of the queries of `bench/src/search` and measured
 /// on the other half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {

@@ -19,6 +19,7 @@ pub use port::{CdpPort, PortReceiver, PortSender};
 
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
 use downloads::Downloads;
+use futures_util::future::BoxFuture;
 use message::{
     SERVER_ERROR, SESSION_NOT_FOUND, answer, command, empty_reply, error_reply, event, parse_command,
 };
@@ -85,31 +86,34 @@ impl Bridge {
     }
 
     /// Connects a client.
-    pub async fn connect(self: &Arc<Self>) -> Result<CdpPort, ConnectError> {
-        if self.state.lock().clients.len() >= self.max_clients {
-            return Err(ConnectError::TooManyClients(self.max_clients));
-        }
-        let attached = self.browser.call::<Announced>(None, "Target.attachToBrowserTarget", &json!({})).await;
-        let Announced { session: root } = attached.map_err(|error| match error {
-            CallError::Closed => ConnectError::Over,
-            error => ConnectError::Refused(error.to_string()),
-        })?;
-        let number = self.next_client.fetch_add(1, Ordering::Relaxed);
-        let (outbox, messages) = mpsc::unbounded_channel();
-        let queued = Arc::new(AtomicUsize::new(0));
-        let mut state = self.state.lock();
-        if state.closed {
-            return Err(ConnectError::Over);
-        }
-        // Looked at again, because many may have asked at the same time.
-        if state.clients.len() >= self.max_clients {
-            self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": root }));
-            return Err(ConnectError::TooManyClients(self.max_clients));
-        }
-        state.owners.insert(root.clone(), number);
-        state.clients.insert(number, Client::new(root, outbox, Arc::clone(&queued)));
-        drop(state);
-        Ok(CdpPort::new(Arc::clone(self), number, messages, queued))
+    pub fn connect(self: &Arc<Self>) -> BoxFuture<'_, Result<CdpPort, ConnectError>> {
+        Box::pin(async move {
+            if self.state.lock().clients.len() >= self.max_clients {
+                return Err(ConnectError::TooManyClients(self.max_clients));
+            }
+            let attached =
+                self.browser.call::<Announced>(None, "Target.attachToBrowserTarget", &json!({})).await;
+            let Announced { session: root } = attached.map_err(|error| match error {
+                CallError::Closed => ConnectError::Over,
+                error => ConnectError::Refused(error.to_string()),
+            })?;
+            let number = self.next_client.fetch_add(1, Ordering::Relaxed);
+            let (outbox, messages) = mpsc::unbounded_channel();
+            let queued = Arc::new(AtomicUsize::new(0));
+            let mut state = self.state.lock();
+            if state.closed {
+                return Err(ConnectError::Over);
+            }
+            // Looked at again, because many may have asked at the same time.
+            if state.clients.len() >= self.max_clients {
+                self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": root }));
+                return Err(ConnectError::TooManyClients(self.max_clients));
+            }
+            state.owners.insert(root.clone(), number);
+            state.clients.insert(number, Client::new(root, outbox, Arc::clone(&queued)));
+            drop(state);
+            Ok(CdpPort::new(Arc::clone(self), number, messages, queued))
+        })
     }
 
     /// Disconnects all clients but this one.

@@ -19,7 +19,7 @@ use url::Url;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Forward,
-    /// Forwarded with these parameters.
+    /// Forwarded with these parameters: what was judged, and not how it was written.
     ForwardWith(String),
     /// Answered with an error.
     Refuse(String),
@@ -156,7 +156,7 @@ fn decide_context(params: Option<&RawValue>) -> Decision {
     };
     let is_set = |name: &&&str| params.get(**name).is_some_and(|value| !value.is_null() && value != "");
     match CLOSED_CONTEXT_PARAMETERS.iter().find(is_set) {
-        None => Decision::Forward,
+        None => Decision::ForwardWith(Value::Object(params).to_string()),
         Some(name) => {
             Decision::Refuse(format!("{name} is not allowed: all traffic passes the proxy of this session"))
         }
@@ -172,7 +172,7 @@ fn decide_tracing(params: Option<&RawValue>) -> Decision {
     let mode = params.get("transferMode").and_then(Value::as_str).unwrap_or("ReportEvents");
     let backend = params.get("tracingBackend").and_then(Value::as_str).unwrap_or("auto");
     if matches!(mode, "ReturnAsStream" | "ReportEvents") && backend != "system" {
-        Decision::Forward
+        Decision::ForwardWith(Value::Object(params).to_string())
     } else {
         Decision::Refuse("Tracing.start is allowed with transferMode ReturnAsStream only".to_owned())
     }

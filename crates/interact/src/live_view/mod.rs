@@ -11,6 +11,7 @@ use crate::screencast;
 use crate::session::Session;
 use crate::targets::PageInfo;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -80,31 +81,36 @@ struct ShownPage {
     session: String,
 }
 
+/// What a viewer does, and what it is shown.
+pub type ViewChannels = (mpsc::Sender<ViewInput>, mpsc::Receiver<ViewOutput>);
+
 /// Shows a session to one viewer, until the receiver of outputs is dropped or the session ends. `on_act` is called
 /// whenever the viewer acts in the session.
-pub async fn open(
+pub fn open(
     session: Arc<Session>,
     interactive: bool,
-    on_act: impl Fn() + Send + Sync + 'static,
-) -> Result<(mpsc::Sender<ViewInput>, mpsc::Receiver<ViewOutput>), CdpError> {
-    let client = session.client().await.map_err(|_| CdpError::Over)?;
-    let (events, pages) = (client.events(), session.watch_pages());
-    let mut viewer = Viewer {
-        client,
-        events,
-        pages,
-        interactive,
-        shown: None,
-        unshown: None,
-        size: (f64::from(MAX_SIZE.0), f64::from(MAX_SIZE.1)),
-        titles: HashMap::new(),
-        titles_due: Some(Instant::now()),
-        ready: VecDeque::new(),
-    };
-    let (inputs, wanted) = mpsc::channel(MAX_QUEUED_INPUTS);
-    let (outputs, shown) = mpsc::channel(1);
-    tokio::spawn(async move { viewer.run(wanted, &outputs, &on_act).await });
-    Ok((inputs, shown))
+    on_act: Box<dyn Fn() + Send + Sync>,
+) -> BoxFuture<'static, Result<ViewChannels, CdpError>> {
+    Box::pin(async move {
+        let client = session.client().await.map_err(|_| CdpError::Over)?;
+        let (events, pages) = (client.events(), session.watch_pages());
+        let mut viewer = Viewer {
+            client,
+            events,
+            pages,
+            interactive,
+            shown: None,
+            unshown: None,
+            size: (f64::from(MAX_SIZE.0), f64::from(MAX_SIZE.1)),
+            titles: HashMap::new(),
+            titles_due: Some(Instant::now()),
+            ready: VecDeque::new(),
+        };
+        let (inputs, wanted) = mpsc::channel(MAX_QUEUED_INPUTS);
+        let (outputs, shown) = mpsc::channel(1);
+        tokio::spawn(async move { viewer.run(wanted, &outputs, on_act.as_ref()).await });
+        Ok((inputs, shown))
+    })
 }
 
 impl Viewer {
@@ -112,7 +118,7 @@ impl Viewer {
         &mut self,
         mut inputs: mpsc::Receiver<ViewInput>,
         outputs: &mpsc::Sender<ViewOutput>,
-        on_act: &impl Fn(),
+        on_act: &(dyn Fn() + Send + Sync),
     ) {
         self.follow_pages().await;
         loop {

@@ -3,6 +3,7 @@
 
 use super::grammar::with_limits;
 use super::{Chat, ChatError, ChatRequest, Finish, Message, Usage};
+use futures_util::future::BoxFuture;
 use net::Deadline;
 use serde_json::Value;
 
@@ -38,14 +39,23 @@ pub enum StructuredError {
 }
 
 /// Requests JSON of `schema`. The messages of the request state the task; the schema is added to them.
-pub async fn ask_json(
-    chat: &dyn Chat,
+pub fn ask_json<'a>(
+    chat: &'a dyn Chat,
     ask: ChatRequest,
+    schema: &'a Value,
+    check: &'a Validate<'a>,
+    deadline: Deadline,
+) -> BoxFuture<'a, Result<Structured, StructuredError>> {
+    Box::pin(ask_until_valid(chat, ask, schema, check, deadline))
+}
+
+async fn ask_until_valid(
+    chat: &dyn Chat,
+    mut ask: ChatRequest,
     schema: &Value,
     check: &Validate<'_>,
     deadline: Deadline,
 ) -> Result<Structured, StructuredError> {
-    let mut ask = ask;
     ask.messages.push(Message::User(instruction(schema)));
     ask.schema = Some(with_limits(schema));
     let mut usage = Usage::default();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -23,6 +24,9 @@ struct CheckedFile {
     name: String,
     bytes: u64,
     sha256: String,
+    /// When the file was last written, as it was compared with its checksum: nanoseconds since 1970.
+    #[serde(default)]
+    modified: Option<u64>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -104,20 +108,34 @@ impl ModelDir {
         }))
     }
 
+    /// The folder of a model whose files have the size and the time of the last comparison, and are compared with
+    /// their checksums where they do not: that takes a while, and commands start often.
+    pub fn find_unchanged(&self, name: &str) -> Result<PathBuf> {
+        let target = self.path_of(name)?;
+        let mut manifest = read_manifest(&target)?.ok_or_else(|| Error::Missing(name.to_owned()))?;
+        let mut is_compared = false;
+        for file in files_of_model(name, &mut manifest)? {
+            let metadata = fs::metadata(target.join(&file.name)).map_err(Error::file(&target))?;
+            let modified = time_of(&metadata);
+            if metadata.len() != file.bytes || !is_same_time(file.modified, modified) {
+                compare(&target, file)?;
+                file.modified = modified;
+                is_compared = true;
+            }
+        }
+        if is_compared {
+            // Where it cannot be written, the files are compared the next time too.
+            let _ = replace_manifest(&target, &manifest);
+        }
+        Ok(target)
+    }
+
     /// Compares every file of a model with its checksum and returns the folder it is in.
     pub fn verify(&self, name: &str) -> Result<PathBuf> {
-        let known = find_known(name)?;
         let target = self.path_of(name)?;
-        let manifest = read_manifest(&target)?.ok_or_else(|| Error::Missing(name.to_owned()))?;
-        let of_model = |file: &&CheckedFile| known.files.iter().any(|known| known.name == file.name);
-        for file in manifest.files.iter().filter(of_model) {
-            let path = target.join(&file.name);
-            let found =
-                write_checked(&mut File::open(&path).map_err(Error::file(&path))?, &mut std::io::sink())
-                    .map_err(Error::file(&path))?;
-            if found.1 != file.sha256 {
-                return Err(Error::unusable(&path, "its checksum has changed; add the model again"));
-            }
+        let mut manifest = read_manifest(&target)?.ok_or_else(|| Error::Missing(name.to_owned()))?;
+        for file in files_of_model(name, &mut manifest)? {
+            compare(&target, file)?;
         }
         Ok(target)
     }
@@ -138,6 +156,37 @@ impl ModelDir {
 
 fn find_known(name: &str) -> Result<&'static KnownModel> {
     KNOWN_MODELS.iter().find(|known| known.name == name).ok_or_else(|| Error::Unknown(name.to_owned()))
+}
+
+fn files_of_model<'a>(
+    name: &str,
+    manifest: &'a mut Manifest,
+) -> Result<impl Iterator<Item = &'a mut CheckedFile>> {
+    let known = find_known(name)?;
+    let of_model = move |file: &&mut CheckedFile| known.files.iter().any(|known| known.name == file.name);
+    Ok(manifest.files.iter_mut().filter(of_model))
+}
+
+fn compare(folder: &Path, file: &CheckedFile) -> Result<()> {
+    let path = folder.join(&file.name);
+    let found = write_checked(&mut File::open(&path).map_err(Error::file(&path))?, &mut std::io::sink())
+        .map_err(Error::file(&path))?;
+    if found.1 == file.sha256 {
+        return Ok(());
+    }
+    Err(Error::unusable(&path, "its checksum has changed; add the model again"))
+}
+
+fn time_of(metadata: &fs::Metadata) -> Option<u64> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+/// Archives and layers of images keep whole seconds only.
+fn is_same_time(known: Option<u64>, found: Option<u64>) -> bool {
+    const SECOND: u64 = 1_000_000_000;
+    let (Some(known), Some(found)) = (known, found) else { return false };
+    known == found || found == known - known % SECOND
 }
 
 fn remove_folder(folder: &Path) -> Result<()> {
@@ -195,7 +244,8 @@ fn write_file(
     let mut out = BufWriter::new(File::create(&path).map_err(Error::file(&path))?);
     let (bytes, sha256) = write(&mut out)?;
     out.flush().and_then(|()| out.get_ref().sync_all()).map_err(Error::file(&path))?;
-    Ok(CheckedFile { name: name.to_owned(), bytes, sha256 })
+    let modified = out.get_ref().metadata().ok().as_ref().and_then(time_of);
+    Ok(CheckedFile { name: name.to_owned(), bytes, sha256, modified })
 }
 
 fn write_checked(input: &mut dyn Read, out: &mut dyn Write) -> std::io::Result<(u64, String)> {
@@ -244,9 +294,23 @@ fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
     serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::unusable(&path, error.to_string()))
 }
 
+/// At once, because other processes read it.
+fn replace_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {
+    let temporary = folder.join(format!("{MANIFEST}.{}", std::process::id()));
+    let written = write_manifest_to(&temporary, manifest)
+        .and_then(|()| fs::rename(&temporary, folder.join(MANIFEST)).map_err(Error::file(&temporary)));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
 fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {
-    let path = folder.join(MANIFEST);
+    write_manifest_to(&folder.join(MANIFEST), manifest)
+}
+
+fn write_manifest_to(path: &Path, manifest: &Manifest) -> Result<()> {
     let bytes =
-        serde_json::to_vec_pretty(manifest).map_err(|error| Error::unusable(&path, error.to_string()))?;
-    fs::write(&path, bytes).map_err(Error::file(&path))
+        serde_json::to_vec_pretty(manifest).map_err(|error| Error::unusable(path, error.to_string()))?;
+    fs::write(path, bytes).map_err(Error::file(path))
 }

@@ -1,6 +1,6 @@
 //! Lines that are noise as a whole: adverts and cookie banners.
 
-use super::patterns::compile;
+use crate::pattern::compile;
 use regex::Regex;
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! Dates and times that say when a page was made or read, not what it is about.
 
-use super::patterns::compile;
+use crate::pattern::compile;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

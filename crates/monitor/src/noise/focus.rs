@@ -2,9 +2,10 @@
 //! followers wants to hear of it.
 
 use super::NoiseKind;
+use crate::goal::Goal;
 
 /// Words of a goal that make a kind of noise its subject.
-const SUBJECTS: [(NoiseKind, &[&str]); 6] = [
+const SUBJECTS: [(NoiseKind, &[&str]); 8] = [
     (
         NoiseKind::Counter,
         &[
@@ -29,29 +30,52 @@ const SUBJECTS: [(NoiseKind, &[&str]); 6] = [
             "online",
         ],
     ),
-    (NoiseKind::UpdatedDate, &["updated", "modified", "edited", "copyright", "freshness", "last update"]),
+    (
+        NoiseKind::UpdatedDate,
+        &["updated", "modified", "edited", "copyright", "freshness", "last update", "date", "effective"],
+    ),
+    (NoiseKind::Clock, &["date", "deadline", "due "]),
     (NoiseKind::RelativeTime, &["countdown", "time left", "time remaining", "ago"]),
     (NoiseKind::Order, &["order", "rank", "position", "top ", "first place", "leaderboard", "sorted"]),
     (NoiseKind::Advert, &["advert", "sponsor", "promoted", " ads", "banner"]),
     (NoiseKind::CookieBanner, &["cookie", "consent"]),
+    (
+        NoiseKind::LinkTarget,
+        &["link", "url", "href", "points to", "leads to", "picture", "image", "photo", "logo"],
+    ),
 ];
 
-/// The kinds of noise that a monitor wants to hear of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Focus(Vec<NoiseKind>);
+/// What a monitor wants to hear of: kinds of noise, and lines that are about its goal.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Focus {
+    kinds: Vec<NoiseKind>,
+    goal: Option<Goal>,
+}
 
 impl Focus {
     pub fn from_goal(goal: &str) -> Self {
-        let goal = format!(" {} ", goal.to_lowercase());
+        let lower = format!(" {} ", goal.to_lowercase());
         // A subject begins a word: "order" is not meant by "border".
-        let names = |word: &str| goal.contains(&format!(" {}", word.trim_start()));
+        let names = |word: &str| lower.contains(&format!(" {}", word.trim_start()));
         let kinds = SUBJECTS.iter().filter(|(_, words)| words.iter().any(|word| names(word)));
-        Self(kinds.map(|(kind, _)| *kind).collect())
+        Self { kinds: kinds.map(|(kind, _)| *kind).collect(), goal: Some(Goal::parse(goal)) }
+    }
+
+    /// The same, and a kind of noise that the settings ask for.
+    #[must_use]
+    pub fn with(mut self, kind: NoiseKind) -> Self {
+        self.kinds.push(kind);
+        self
     }
 
     /// Whether differences of this kind mean nothing to the monitor.
     pub fn ignores(&self, kind: NoiseKind) -> bool {
-        !self.0.contains(&kind)
+        !self.kinds.contains(&kind)
+    }
+
+    /// Whether a line is about the goal: it is not taken for noise because of what was learnt about the page.
+    pub fn names(&self, line: &str) -> bool {
+        self.goal.as_ref().is_some_and(|goal| goal.is_about(line))
     }
 }
 
@@ -65,5 +89,8 @@ mod tests {
         assert!(!focus.ignores(NoiseKind::Counter) && focus.ignores(NoiseKind::Order));
         assert!(Focus::from_goal("border controls").ignores(NoiseKind::Order));
         assert!(!Focus::from_goal("The ranking changes").ignores(NoiseKind::Order));
+        assert!(!Focus::from_goal("a link of the list leads elsewhere").ignores(NoiseKind::LinkTarget));
+        assert!(Focus::default().ignores(NoiseKind::LinkTarget) && !Focus::default().names("Price: 5 EUR"));
+        assert!(Focus::from_goal("the price changes").names("Only 5 EUR"));
     }
 }

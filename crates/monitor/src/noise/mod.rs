@@ -12,7 +12,6 @@ mod patterns;
 pub use address::clean_addresses;
 pub use banner::{is_advert, is_advert_label, is_cookie_banner};
 pub use focus::Focus;
-pub(crate) use patterns::compile;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -38,6 +37,10 @@ pub enum NoiseKind {
     CookieBanner,
     /// The same entries of a list in another order.
     Order,
+    /// Where a link leads or a picture lies, with the same text.
+    LinkTarget,
+    /// The same words as a heading, bold, as code, as a link, or over other lines.
+    Markup,
     /// A part that differs between two reads, seconds apart.
     Volatile,
     /// A part that is missing in some reads.
@@ -56,6 +59,8 @@ impl NoiseKind {
             Self::Advert => "an advert",
             Self::CookieBanner => "a cookie banner",
             Self::Order => "the same entries in another order",
+            Self::LinkTarget => "the same text with another address behind it",
+            Self::Markup => "the same words in another form",
             Self::Volatile => "differs each time the page is read",
             Self::SometimesMissing => "is missing in some reads of the page",
         }

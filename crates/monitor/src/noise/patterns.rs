@@ -1,13 +1,9 @@
 //! Noise that is found by its words: relative times, counters, ids of sessions, years of copyrights.
 
+use crate::pattern::compile;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
-
-/// Compiles a pattern that is a constant of this program.
-pub(crate) fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern")
-}
 
 static RELATIVE_TIMES: LazyLock<Regex> = LazyLock::new(|| {
     compile(concat!(

@@ -4,51 +4,26 @@
 //! that is small, or that only takes something away, is read three times.
 
 use super::align::align;
+use super::broken::{Unreadable, find_cut_off, find_reason};
 use super::compare::{Ignored, Knowledge, Remaining, compare};
 use super::history::PageHistory;
 use super::lines::ComparedLines;
-use crate::noise::{Focus, NoiseKind, compile};
+use crate::noise::{Focus, NoiseKind};
 use jiff::Timestamp;
-use regex::Regex;
-use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 use text::diff::Diff;
 
 /// The most reads of a page in one check.
 pub const MAX_READS: usize = 3;
 /// Changes of up to so many lines are small.
 const MAX_SMALL_LINES: usize = 6;
-/// A page under this part of its usual text was not read whole.
-const MIN_PART_OF_USUAL: usize = 10;
-/// A page under this part of its usual text that speaks of an error is one.
-const MAX_ERROR_PART_OF_USUAL: usize = 2;
-/// Pages that are as short as this anyway say nothing by being shorter.
-const MIN_USUAL_BYTES: usize = 200;
+/// Checks in a row that may find the end of the page missing; after them it is gone.
+const MAX_CUT_OFF_CHECKS: u32 = 2;
 
 /// One read of a page: its text as markdown, and when.
 #[derive(Debug, Clone, Copy)]
 pub struct PageRead<'a> {
     pub at: Timestamp,
     pub text: &'a str,
-}
-
-/// Why what was read is not the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Unreadable {
-    /// Less than a tenth of the usual text.
-    FarTooShort,
-    /// Much shorter than usual, and it speaks of an error, maintenance or a check of the reader.
-    ErrorText,
-}
-
-impl Unreadable {
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::FarTooShort => "The page has less than a tenth of its usual text",
-            Self::ErrorText => "The page shows an error or a check instead of its content",
-        }
-    }
 }
 
 /// A change of a page. It can only be made with a difference that is not empty.
@@ -129,21 +104,22 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     let (lines, longest) = parse_longest_first(reads, focus);
     let Some((after, other_reads)) = lines.split_first() else { return CheckStep::ReadAgain };
     let before_lines = ComparedLines::parse(before.text, before.at, focus);
-    if let Some(reason) =
-        unreadable(after, history.usual_bytes().unwrap_or_else(|| before_lines.text_bytes()))
-    {
-        // The page may be whole a few seconds later.
-        if reads.len() < 2 {
-            return CheckStep::ReadAgain;
-        }
-        return CheckStep::done(PageChange::Unreadable(reason), Vec::new(), history.clone(), None);
+    let usual_bytes = history.usual_bytes().unwrap_or_else(|| before_lines.text_bytes());
+    if let Some(reason) = find_reason(&before_lines, after, usual_bytes) {
+        return unreadable(reason, reads, history.clone());
     }
     let remaining = remaining_differences(&before_lines, after, &Knowledge { history, focus, other_reads });
+    if find_cut_off(&before_lines, &remaining) && history.cut_off_checks() < MAX_CUT_OFF_CHECKS {
+        let mut history = history.clone();
+        history.count_cut_off();
+        return unreadable(Unreadable::CutOff, reads, history);
+    }
     let changed_lines = remaining.added + remaining.removed;
+    let is_doubtful = remaining.added == 0 || !remaining.overruled.is_empty();
     let wanted_reads = match changed_lines {
         0 => 1,
         1..=MAX_SMALL_LINES => MAX_READS,
-        _ if remaining.added == 0 => MAX_READS,
+        _ if is_doubtful => MAX_READS,
         _ => 2,
     };
     if reads.len() < wanted_reads {
@@ -151,13 +127,23 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     }
     let mut learnt = history.clone();
     learnt.learn(&lines, Some(&before_lines));
+    learnt.note_ignored(&remaining.ignored_as_learnt);
     let whole: String = before_lines.lines.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
     match Changed::from_texts(&whole, &remaining.page).filter(|_| changed_lines > 0) {
         Some(changed) => {
+            learnt.forget(&remaining.overruled);
             CheckStep::done(PageChange::Changed(changed), remaining.ignored, learnt, Some(longest))
         }
         None => CheckStep::done(PageChange::Same, remaining.ignored, learnt, None),
     }
+}
+
+/// The page may be whole a few seconds later.
+fn unreadable(reason: Unreadable, reads: &[PageRead], history: PageHistory) -> CheckStep {
+    if reads.len() < 2 {
+        return CheckStep::ReadAgain;
+    }
+    CheckStep::done(PageChange::Unreadable(reason), Vec::new(), history, None)
 }
 
 fn remaining_differences(before: &ComparedLines, after: &ComparedLines, known: &Knowledge) -> Remaining {
@@ -179,28 +165,4 @@ fn parse_longest_first(reads: &[PageRead], focus: &Focus) -> (Vec<ComparedLines>
     lines.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.text_bytes()));
     let longest = lines.first().map_or(0, |(place, _)| *place);
     (lines.into_iter().map(|(_, lines)| lines).collect(), longest)
-}
-
-static ERROR_TEXT: LazyLock<Regex> = LazyLock::new(|| {
-    compile(concat!(
-        r"(?i)\b(?:something went wrong|temporarily unavailable|service unavailable|internal server error|",
-        r"bad gateway|gateway time-?out|too many requests|rate limit(?:ed)?|access denied|forbidden|",
-        r"verify (?:that )?you are (?:a )?human|are you a robot|unusual traffic|checking your browser|captcha|",
-        r"enable javascript|under maintenance|scheduled maintenance|be right back|try again (?:later|in)|",
-        r"an error (?:has )?occurred|page (?:is )?not available|site is down|",
-        r"log ?in to continue|sign in to continue|wartungsarbeiten|nicht erreichbar|une erreur)\b"
-    ))
-});
-
-fn unreadable(page: &ComparedLines, usual_bytes: usize) -> Option<Unreadable> {
-    let bytes = page.text_bytes();
-    if usual_bytes < MIN_USUAL_BYTES {
-        return None;
-    }
-    if bytes * MIN_PART_OF_USUAL < usual_bytes {
-        return Some(Unreadable::FarTooShort);
-    }
-    let is_short = bytes * MAX_ERROR_PART_OF_USUAL < usual_bytes;
-    let speaks_of_error = || page.lines.iter().any(|line| ERROR_TEXT.is_match(&line.text));
-    (is_short && speaks_of_error()).then_some(Unreadable::ErrorText)
 }

@@ -1,8 +1,13 @@
 //! Two versions of a page: which lines differ, and which of the differences are noise.
 
-use super::history::{PageHistory, VolatilePlace};
+use super::fates::{
+    LineFate, count_real, count_unpaired, ignore_real, ignore_same_words, pair_same_lines, push_hunk,
+    push_lines, real_lines,
+};
+use super::history::{Learnt, PageHistory, VolatilePlace};
 use super::hunks::{Hunk, hunks};
-use super::lines::{ComparedLines, PageLine};
+use super::lines::{ComparedLines, PageLine, hash_of};
+use super::words::targets;
 use crate::noise::{Focus, NoiseKind, is_advert, is_advert_label, is_cookie_banner};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -11,7 +16,12 @@ use std::collections::HashMap;
 const MAX_BANNER_LINES: usize = 6;
 /// What was ignored is told up to here.
 const MAX_IGNORED: usize = 100;
+/// Of the same words in another form and with other targets: they say the least.
+const MAX_IGNORED_FORMS: usize = 20;
 const MAX_IGNORED_CHARS: usize = 300;
+/// What a line that comes or goes differs by from the version before.
+const GONE: u64 = 1;
+const COME: u64 = 2;
 
 /// A difference that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +42,16 @@ pub(super) struct Remaining {
     pub page: String,
     pub added: usize,
     pub removed: usize,
+    /// The text that was removed, and how much of it is the end of the page.
+    pub removed_bytes: usize,
+    pub removed_end_bytes: usize,
+    /// Lines that were added and are the beginning of one that was removed there.
+    pub cut_lines: usize,
     pub ignored: Vec<Ignored>,
+    /// Differences that were ignored only because of what was learnt before.
+    pub ignored_as_learnt: Vec<(Learnt, u64)>,
+    /// What was learnt and speaks against a difference that counts all the same.
+    pub overruled: Vec<Learnt>,
 }
 
 /// What is known besides the two versions that are compared.
@@ -51,7 +70,7 @@ pub(super) fn compare(before: &ComparedLines, after: &ComparedLines, known: &Kno
         known,
         counts: after.counts(),
         other_counts: known.other_reads.iter().map(ComparedLines::counts).collect(),
-        places: known.history.places().copied().chain(places_between(after, known)).collect(),
+        places: places_between(after, known),
         has_banner: [before, after].iter().all(|page| {
             page.lines.iter().filter(|line| is_cookie_banner(&line.text)).count() <= MAX_BANNER_LINES
         }),
@@ -64,8 +83,7 @@ pub(super) fn compare(before: &ComparedLines, after: &ComparedLines, known: &Kno
         let same = (&before.lines[next.0..hunk.before.start], &after.lines[next.1..hunk.after.start]);
         push_lines(&mut remaining.page, same.0);
         for (was, is) in same.0.iter().zip(same.1).filter(|(was, is)| was.plain_key != is.plain_key) {
-            let kind = was.noise.or(is.noise).unwrap_or(NoiseKind::Volatile);
-            remaining.push_ignored(kind, Some(was), Some(is));
+            remaining.push_ignored(kind_of_difference(was, is), Some(was), Some(is));
         }
         next = (hunk.before.end, hunk.after.end);
         comparison.take_hunk(&hunk, &mut remaining);
@@ -82,20 +100,14 @@ fn places_between(after: &ComparedLines, known: &Knowledge) -> Vec<VolatilePlace
     history.places().copied().collect()
 }
 
-fn push_lines(page: &mut String, lines: &[PageLine]) {
-    for line in lines {
-        page.push_str(&line.text);
-        page.push('\n');
-    }
-}
-
-/// What became of a line of a hunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineFate {
-    Real,
-    Ignored(NoiseKind),
-    /// Ignored together with a line of the other side: its place among the lines of the hunk.
-    Paired(NoiseKind, usize),
+/// By what two lines differ that read the same without noise.
+fn kind_of_difference(was: &PageLine, is: &PageLine) -> NoiseKind {
+    let noise = was.noise.or(is.noise).filter(|_| was.read_key != is.read_key);
+    noise.unwrap_or_else(|| {
+        let (before, after) = (targets(&was.text), targets(&is.text));
+        let leads_elsewhere = before.len() == after.len() && before != after;
+        if leads_elsewhere { NoiseKind::LinkTarget } else { NoiseKind::Markup }
+    })
 }
 
 struct LineComparison<'a> {
@@ -104,6 +116,7 @@ struct LineComparison<'a> {
     known: &'a Knowledge<'a>,
     counts: HashMap<u64, u32>,
     other_counts: Vec<HashMap<u64, u32>>,
+    /// Places that differ between the reads of this check.
     places: Vec<VolatilePlace>,
     has_banner: bool,
 }
@@ -115,16 +128,29 @@ impl LineComparison<'_> {
         let mut come_fates = vec![LineFate::Real; come.len()];
         let ignores_order = self.known.focus.ignores(NoiseKind::Order);
         pair_same_lines((gone, &mut gone_fates), (come, &mut come_fates), ignores_order);
+        ignore_same_words((gone, &mut gone_fates), (come, &mut come_fates));
         let line_before = hunk.before.start.checked_sub(1).and_then(|at| self.before.lines.get(at));
         let labelled = line_before.is_some_and(|line| is_advert_label(&line.text));
         self.ignore_whole_lines(gone, &mut gone_fates, labelled);
         self.ignore_whole_lines(come, &mut come_fates, labelled);
-        self.ignore_passing_lines(gone, come, &mut gone_fates, &mut come_fates);
+        let flickers = self.find_flickering_numbers((gone, &gone_fates), (come, &come_fates));
+        self.ignore_unsteady_lines(gone, &mut gone_fates, GONE);
+        self.ignore_unsteady_lines(come, &mut come_fates, COME);
         self.ignore_places(hunk, &mut gone_fates, &mut come_fates);
+        let lines = count_unpaired(&gone_fates).max(count_unpaired(&come_fates));
+        if let Some(place) = self.find_learnt_place(hunk, lines) {
+            self.ignore_learnt_place(place, (gone, &mut gone_fates), (come, &mut come_fates), remaining);
+        } else {
+            self.ignore_learnt_lines(gone, &mut gone_fates, GONE, remaining);
+            self.ignore_learnt_lines(come, &mut come_fates, COME, remaining);
+        }
+        for (at, partner) in flickers {
+            (gone_fates[at], come_fates[partner]) = (LineFate::Real, LineFate::Real);
+        }
         push_hunk(&mut remaining.page, (gone, &gone_fates), (come, &come_fates));
-        let real = |fates: &[LineFate]| fates.iter().filter(|fate| **fate == LineFate::Real).count();
-        remaining.removed += real(&gone_fates);
-        remaining.added += real(&come_fates);
+        remaining.removed += count_real(&gone_fates);
+        remaining.added += count_real(&come_fates);
+        self.count_removed(hunk, (gone, &gone_fates), (come, &come_fates), remaining);
         for (line, fate) in gone.iter().zip(&gone_fates) {
             let (kind, after) = match fate {
                 LineFate::Real => continue,
@@ -137,6 +163,26 @@ impl LineComparison<'_> {
             if let LineFate::Ignored(kind) = fate {
                 remaining.push_ignored(*kind, None, Some(line));
             }
+        }
+    }
+
+    /// Counts what was removed. A last line that holds the beginning of an earlier one was cut.
+    fn count_removed(
+        &self,
+        hunk: &Hunk,
+        (gone, gone_fates): (&[PageLine], &[LineFate]),
+        (come, come_fates): (&[PageLine], &[LineFate]),
+        remaining: &mut Remaining,
+    ) {
+        let removed = real_lines(gone, gone_fates);
+        let bytes: usize = removed.iter().map(|line| line.text.len()).sum();
+        remaining.removed_bytes += bytes;
+        let is_end = hunk.before.end == self.before.lines.len() && hunk.after.end == self.after.lines.len();
+        if is_end {
+            remaining.removed_end_bytes += bytes;
+            let added = real_lines(come, come_fates);
+            let is_cut = |line: &&&PageLine| removed.iter().any(|old| old.words.starts_with(&line.words));
+            remaining.cut_lines += added.last().filter(is_cut).into_iter().count();
         }
     }
 
@@ -159,47 +205,83 @@ impl LineComparison<'_> {
         }
     }
 
-    /// Lines that another read of the same moment has, or has not, and lines that came and went before.
-    fn ignore_passing_lines(
-        &self,
-        gone: &[PageLine],
-        come: &[PageLine],
-        gone_fates: &mut [LineFate],
-        come_fates: &mut [LineFate],
-    ) {
+    /// Lines of one side that another read of the same moment has more or less often than this one.
+    fn ignore_unsteady_lines(&self, lines: &[PageLine], fates: &mut [LineFate], difference: u64) {
         let count = |counts: &HashMap<u64, u32>, key| counts.get(&key).copied().unwrap_or_default();
-        let others = |key| self.other_counts.iter().map(move |counts| count(counts, key));
-        let history = self.known.history;
-        for (line, fate) in gone.iter().zip(gone_fates).filter(|(_, fate)| **fate == LineFate::Real) {
+        for (line, fate) in lines.iter().zip(fates).filter(|(_, fate)| **fate == LineFate::Real) {
             let here = count(&self.counts, line.key);
-            if history.is_passing(line.key) || others(line.key).any(|there| there > here) {
-                *fate = LineFate::Ignored(NoiseKind::SometimesMissing);
-            }
-        }
-        for (line, fate) in come.iter().zip(come_fates).filter(|(_, fate)| **fate == LineFate::Real) {
-            let here = count(&self.counts, line.key);
-            if history.is_passing(line.key) || others(line.key).any(|there| there < here) {
-                *fate = LineFate::Ignored(NoiseKind::Volatile);
+            let mut others = self.other_counts.iter().map(|counts| count(counts, line.key));
+            let differs = match difference {
+                GONE => others.any(|there| there > here),
+                _ => others.any(|there| there < here),
+            };
+            if differs {
+                *fate = LineFate::Ignored(kind_of_passing(difference));
             }
         }
     }
 
-    /// Places that are known to change by themselves. What changed next to such a place is seen: a difference is
-    /// ignored when it fills the place and nothing else, or when other reads tell which lines stay.
+    /// Lines that came and went in earlier checks. Lines about the goal count there, too.
+    fn ignore_learnt_lines(
+        &self,
+        lines: &[PageLine],
+        fates: &mut [LineFate],
+        difference: u64,
+        remaining: &mut Remaining,
+    ) {
+        for (line, fate) in lines.iter().zip(fates).filter(|(_, fate)| **fate == LineFate::Real) {
+            let Some(evidence) = self.known.history.passing(line.key) else { continue };
+            let learnt = Learnt::Line(line.key);
+            if evidence.is_enough_for(difference) && !self.known.focus.names(&line.text) {
+                *fate = LineFate::Ignored(kind_of_passing(difference));
+                remaining.ignored_as_learnt.push((learnt, difference));
+            } else {
+                remaining.overruled.push(learnt);
+            }
+        }
+    }
+
+    /// Lines about the goal whose number is another one in every read, though not the same in each: their places
+    /// among the gone and the new lines. A price that moves all the time is news, and no noise.
+    fn find_flickering_numbers(
+        &self,
+        (gone, gone_fates): (&[PageLine], &[LineFate]),
+        (come, come_fates): (&[PageLine], &[LineFate]),
+    ) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for (at, line) in gone.iter().enumerate() {
+            if gone_fates[at] != LineFate::Real || !self.known.focus.names(&line.text) {
+                continue;
+            }
+            let form = without_digits(&line.words);
+            let has_form = |other: &PageLine| other.key != line.key && without_digits(&other.words) == form;
+            let is_gone = |counts: &HashMap<u64, u32>| !counts.contains_key(&line.key);
+            let is_elsewhere = |read: &ComparedLines| read.lines.iter().any(has_form);
+            if form != line.words
+                && let Some(partner) = come.iter().position(has_form)
+                && come_fates[partner] == LineFate::Real
+                && self.other_counts.iter().all(is_gone)
+                && self.known.other_reads.iter().all(is_elsewhere)
+            {
+                found.push((at, partner));
+            }
+        }
+        found
+    }
+
+    /// Places that differ between the reads. What changed next to such a place is seen: a difference is ignored when
+    /// it fills the place and nothing else, or when other reads tell which lines stay.
     fn ignore_places(&self, hunk: &Hunk, gone_fates: &mut [LineFate], come_fates: &mut [LineFate]) {
         let (before, after) = (hunk.key_before(self.before), hunk.key_after(self.before));
-        let real = |fates: &[LineFate]| fates.iter().filter(|fate| **fate == LineFate::Real).count();
-        let unpaired =
-            |fates: &[LineFate]| fates.iter().filter(|fate| !matches!(fate, LineFate::Paired(..))).count();
         for place in &self.places {
             let (begins, ends) = (place.before == before, place.after == after);
-            if begins && ends && unpaired(gone_fates).max(unpaired(come_fates)) <= place.lines {
+            if begins && ends && count_unpaired(gone_fates).max(count_unpaired(come_fates)) <= place.lines {
                 ignore_real(gone_fates.iter_mut().chain(come_fates.iter_mut()), usize::MAX);
-            } else if (begins || ends) && !self.known.other_reads.is_empty() {
+            } else if begins || ends {
                 // Lines that are still real on the later side are in every read: as many of the earlier side
                 // are what they replace, and the others belong to the place, as far as they fill it.
-                let (gone, come) = (real(gone_fates), real(come_fates));
-                let room = place.lines.saturating_sub(unpaired(gone_fates) - gone);
+                let (gone, come) = (count_real(gone_fates), count_real(come_fates));
+                let room = place.lines.saturating_sub(count_unpaired(gone_fates) - gone);
                 let count = gone.saturating_sub(come).min(room);
                 if begins {
                     ignore_real(gone_fates.iter_mut(), count);
@@ -209,67 +291,61 @@ impl LineComparison<'_> {
             }
         }
     }
-}
 
-fn ignore_real<'a>(fates: impl Iterator<Item = &'a mut LineFate>, count: usize) {
-    for fate in fates.filter(|fate| **fate == LineFate::Real).take(count) {
-        *fate = LineFate::Ignored(NoiseKind::Volatile);
+    /// The place that is known to change by itself and that so many lines fill.
+    fn find_learnt_place(&self, hunk: &Hunk, lines: usize) -> Option<VolatilePlace> {
+        let keys = (hunk.key_before(self.before), hunk.key_after(self.before));
+        let fits = |place: &&VolatilePlace| (place.before, place.after) == keys && lines <= place.lines;
+        self.known.history.places().find(fits).copied()
     }
-}
 
-/// Lines that are on both sides, in another order; and lines that only look different because a date on them
-/// is the day of one of the reads.
-fn pair_same_lines(
-    (gone, gone_fates): (&[PageLine], &mut [LineFate]),
-    (come, come_fates): (&[PageLine], &mut [LineFate]),
-    ignores_order: bool,
-) {
-    let keys: [fn(&PageLine) -> u64; 2] = [|line| line.plain_key, |line| line.key];
-    for key_of in keys {
-        let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();
-        let is_real = |fates: &[LineFate], at: usize| fates[at] == LineFate::Real;
-        for (at, line) in come.iter().enumerate().rev().filter(|(at, _)| is_real(come_fates, *at)) {
-            waiting.entry(key_of(line)).or_default().push(at);
-        }
-        for (at, line) in gone.iter().enumerate() {
-            if gone_fates[at] != LineFate::Real {
+    /// A place that is known to change by itself, and where the reads agree. Lines about the goal count there, too.
+    fn ignore_learnt_place(
+        &self,
+        place: VolatilePlace,
+        (gone, gone_fates): (&[PageLine], &mut [LineFate]),
+        (come, come_fates): (&[PageLine], &mut [LineFate]),
+        remaining: &mut Remaining,
+    ) {
+        let learnt = Learnt::Place { before: place.before, after: place.after };
+        let keys: Vec<u64> = come.iter().map(|line| line.key).collect();
+        let difference = hash_of(&keys).max(1);
+        let is_enough = place.evidence.is_enough_for(difference);
+        let (mut ignored, mut counted) = (0, 0);
+        for (line, fate) in gone.iter().zip(gone_fates).chain(come.iter().zip(come_fates)) {
+            if *fate != LineFate::Real {
                 continue;
             }
-            let Some(partner) = waiting.get_mut(&key_of(line)).and_then(Vec::pop) else { continue };
-            let kind = line.noise.or(come[partner].noise).unwrap_or(NoiseKind::Order);
-            if kind == NoiseKind::Order && !ignores_order {
-                continue;
+            if is_enough && !self.known.focus.names(&line.text) {
+                *fate = LineFate::Ignored(NoiseKind::Volatile);
+                ignored += 1;
+            } else {
+                remaining.overruled.push(Learnt::Line(line.key));
+                counted += 1;
             }
-            gone_fates[at] = LineFate::Paired(kind, partner);
-            come_fates[partner] = LineFate::Paired(kind, at);
+        }
+        if ignored > 0 {
+            remaining.ignored_as_learnt.push((learnt, difference));
+        }
+        if counted > 0 {
+            remaining.overruled.push(learnt);
         }
     }
 }
 
-/// Writes a hunk with the earlier text of what was ignored and the later text of what counts.
-fn push_hunk(page: &mut String, gone: (&[PageLine], &[LineFate]), come: (&[PageLine], &[LineFate])) {
-    let mut next = 0;
-    let mut push_kept = |page: &mut String, end: usize| {
-        while next < end {
-            if gone.1[next] != LineFate::Real {
-                push_lines(page, &gone.0[next..=next]);
-            }
-            next += 1;
-        }
-    };
-    for (line, fate) in come.0.iter().zip(come.1) {
-        match fate {
-            LineFate::Real => push_lines(page, std::slice::from_ref(line)),
-            LineFate::Paired(_, at) => push_kept(page, at + 1),
-            LineFate::Ignored(_) => {}
-        }
-    }
-    push_kept(page, gone.0.len());
+fn kind_of_passing(difference: u64) -> NoiseKind {
+    if difference == GONE { NoiseKind::SometimesMissing } else { NoiseKind::Volatile }
+}
+
+fn without_digits(words: &str) -> String {
+    words.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 impl Remaining {
     pub fn push_ignored(&mut self, kind: NoiseKind, before: Option<&PageLine>, after: Option<&PageLine>) {
-        if self.ignored.len() >= MAX_IGNORED {
+        let is_form = |kind: NoiseKind| matches!(kind, NoiseKind::LinkTarget | NoiseKind::Markup);
+        let forms = || self.ignored.iter().filter(|one| is_form(one.kind)).count();
+        if self.ignored.len() >= MAX_IGNORED || (is_form(kind) && forms() >= MAX_IGNORED_FORMS) {
             return;
         }
         let shown = |line: &PageLine| line.text.chars().take(MAX_IGNORED_CHARS).collect();

@@ -1,5 +1,8 @@
 //! What was learnt about a page in earlier checks: how long it usually is, which places change by themselves,
 //! which lines come and go. Small, and stored with the monitor.
+//!
+//! What was learnt is a guess: it needs two checks that saw it, expires where it is not seen again, and is
+//! overruled by a change that stays.
 
 use super::align::align;
 use super::hunks::{Hunk, hunks};
@@ -12,6 +15,45 @@ const MAX_PLACES: usize = 64;
 const MAX_LINES: usize = 512;
 /// A place that changes by itself is an advert or the like, not half of a page.
 const MAX_PLACE_LINES: usize = 12;
+/// What differed between the reads of one check only may have changed in that moment.
+const MIN_SIGHTINGS: u32 = 2;
+/// After so many checks without a sighting it is forgotten.
+const MAX_QUIET_CHECKS: u32 = 30;
+
+/// How sure it is that something changes by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Evidence {
+    /// Checks whose reads differed there.
+    sightings: u32,
+    /// Checks since then.
+    quiet_checks: u32,
+    /// What the last check ignored because of it; 0 for nothing.
+    ignored: u64,
+}
+
+impl Evidence {
+    /// Whether a difference is ignored because of it. One that the last check ignored too has come to stay.
+    pub fn is_enough_for(self, difference: u64) -> bool {
+        self.sightings >= MIN_SIGHTINGS && self.ignored != difference
+    }
+
+    fn begin_check(&mut self) {
+        self.quiet_checks = self.quiet_checks.saturating_add(1);
+        self.ignored = 0;
+    }
+
+    /// Counts once for each check.
+    fn count_sighting(&mut self) {
+        self.sightings =
+            self.sightings.saturating_add(u32::from(self.quiet_checks > 0 || self.sightings == 0));
+        self.quiet_checks = 0;
+    }
+
+    fn is_fresh(self) -> bool {
+        self.quiet_checks <= MAX_QUIET_CHECKS
+    }
+}
 
 /// A place of a page between two lines that stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,15 +64,33 @@ pub(super) struct VolatilePlace {
     pub after: u64,
     /// The most lines it had.
     pub lines: usize,
+    #[serde(default)]
+    pub evidence: Evidence,
+}
+
+/// A line that was there in one read and not in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct PassingLine {
+    key: u64,
+    evidence: Evidence,
+}
+
+/// Something that was learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Learnt {
+    Place { before: u64, after: u64 },
+    Line(u64),
 }
 
 /// What was learnt about one page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PageHistory {
     lengths: VecDeque<usize>,
     places: VecDeque<VolatilePlace>,
-    /// Lines that were there in one read and not in another.
-    passing_lines: VecDeque<u64>,
+    passing: VecDeque<PassingLine>,
+    /// Checks in a row that found the end of the page missing.
+    cut_off: u32,
 }
 
 impl PageHistory {
@@ -41,8 +101,46 @@ impl PageHistory {
         lengths.get(lengths.len() / 2).copied()
     }
 
-    pub(super) fn is_passing(&self, key: u64) -> bool {
-        self.passing_lines.contains(&key)
+    /// What was learnt about a line, where it comes and goes.
+    pub(super) fn passing(&self, key: u64) -> Option<Evidence> {
+        self.passing.iter().find(|line| line.key == key).map(|line| line.evidence)
+    }
+
+    pub(super) fn cut_off_checks(&self) -> u32 {
+        self.cut_off
+    }
+
+    pub(super) fn count_cut_off(&mut self) {
+        self.cut_off = self.cut_off.saturating_add(1);
+    }
+
+    /// Remembers what a check ignored because of what was learnt.
+    pub(super) fn note_ignored(&mut self, ignored: &[(Learnt, u64)]) {
+        for (learnt, difference) in ignored {
+            if let Some(evidence) = self.evidence_mut(*learnt) {
+                evidence.ignored = *difference;
+            }
+        }
+    }
+
+    /// Forgets what was overruled.
+    pub(super) fn forget(&mut self, overruled: &[Learnt]) {
+        self.places
+            .retain(|place| !overruled.contains(&Learnt::Place { before: place.before, after: place.after }));
+        self.passing.retain(|line| !overruled.contains(&Learnt::Line(line.key)));
+    }
+
+    fn evidence_mut(&mut self, learnt: Learnt) -> Option<&mut Evidence> {
+        match learnt {
+            Learnt::Place { before, after } => {
+                let place =
+                    self.places.iter_mut().find(|place| (place.before, place.after) == (before, after));
+                place.map(|place| &mut place.evidence)
+            }
+            Learnt::Line(key) => {
+                self.passing.iter_mut().find(|line| line.key == key).map(|line| &mut line.evidence)
+            }
+        }
     }
 
     pub(super) fn places(&self) -> impl Iterator<Item = &VolatilePlace> {
@@ -56,6 +154,13 @@ impl PageHistory {
         let known = before.map(ComparedLines::counts);
         let Some((base, others)) = reads.split_first() else { return };
         push_bounded(&mut self.lengths, base.text_bytes(), MAX_LENGTHS);
+        self.cut_off = 0;
+        for place in &mut self.places {
+            place.evidence.begin_check();
+        }
+        for line in &mut self.passing {
+            line.evidence.begin_check();
+        }
         for other in others {
             // Lists that are shuffled for every read are not volatile.
             let (other, _) = align(base, other);
@@ -63,13 +168,17 @@ impl PageHistory {
                 let lines = base.lines[hunk.before.clone()].iter().chain(&other.lines[hunk.after.clone()]);
                 let is_known = |key: &u64| known.as_ref().is_none_or(|known| known.contains_key(key));
                 for key in lines.map(|line| line.key).filter(is_known) {
-                    if !self.passing_lines.contains(&key) {
-                        push_bounded(&mut self.passing_lines, key, MAX_LINES);
+                    if self.passing(key).is_none() {
+                        let line = PassingLine { key, evidence: Evidence::default() };
+                        push_bounded(&mut self.passing, line, MAX_LINES);
                     }
+                    self.count_sighting(Learnt::Line(key));
                 }
                 self.learn_place(base, &hunk);
             }
         }
+        self.places.retain(|place| place.evidence.is_fresh());
+        self.passing.retain(|line| line.evidence.is_fresh());
     }
 
     fn learn_place(&mut self, base: &ComparedLines, hunk: &Hunk) {
@@ -77,11 +186,20 @@ impl PageHistory {
         if lines > MAX_PLACE_LINES || hunk.before.is_empty() || hunk.after.is_empty() {
             return;
         }
-        let place = VolatilePlace { before: hunk.key_before(base), after: hunk.key_after(base), lines };
-        let known = self.places.iter_mut().find(|one| one.before == place.before && one.after == place.after);
-        match known {
-            Some(known) => known.lines = known.lines.max(lines),
-            None => push_bounded(&mut self.places, place, MAX_PLACES),
+        let (before, after) = (hunk.key_before(base), hunk.key_after(base));
+        let known = self.places.iter_mut().find(|place| (place.before, place.after) == (before, after));
+        if let Some(known) = known {
+            known.lines = known.lines.max(lines);
+        } else {
+            let place = VolatilePlace { before, after, lines, evidence: Evidence::default() };
+            push_bounded(&mut self.places, place, MAX_PLACES);
+        }
+        self.count_sighting(Learnt::Place { before, after });
+    }
+
+    fn count_sighting(&mut self, learnt: Learnt) {
+        if let Some(evidence) = self.evidence_mut(learnt) {
+            evidence.count_sighting();
         }
     }
 }

@@ -1,6 +1,6 @@
-//! A page as lines that are compared: without white space, tracking parameters and the like, each with the
-//! section it stands in.
+//! A page as lines that are compared by what people read of them, each with the section it stands in.
 
+use super::words::{is_fence, join_words, read_words};
 use crate::noise::{Focus, NoiseKind, clean_addresses, mask};
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -26,7 +26,11 @@ pub(super) struct PageLine {
     pub text: String,
     /// The text without white space and tracking parameters.
     pub plain_key: u64,
-    /// The same without noise: lines with the same key differ in nothing that counts.
+    /// What people read of it, with its noise.
+    pub read_key: u64,
+    /// What people read of it, without noise and white space.
+    pub words: String,
+    /// Lines with the same key differ in nothing that counts.
     pub key: u64,
     /// The noise that it has.
     pub noise: Option<NoiseKind>,
@@ -50,6 +54,8 @@ impl ComparedLines {
         let mut section = 0;
         let mut lines = Vec::new();
         let mut after_blank = false;
+        let mut in_code = false;
+        let with_targets = !focus.ignores(NoiseKind::LinkTarget);
         for text in page.lines() {
             if text.trim().is_empty() {
                 after_blank = true;
@@ -60,10 +66,19 @@ impl ComparedLines {
             }
             budget::spend_on_text(text.len());
             let normalised = normalise(text);
-            let plain_key = hash_of(&normalised);
-            let masked = mask(&normalised, read_at, focus);
-            let key = hash_of(&masked.text);
-            let level = heading_level(&normalised);
+            let is_fence = is_fence(&normalised);
+            in_code ^= is_fence;
+            // Code is no markdown.
+            let is_code = in_code && !is_fence;
+            let read = if is_code { normalised.clone() } else { read_words(&normalised, with_targets) };
+            // What only draws something says nothing.
+            if read.is_empty() {
+                continue;
+            }
+            let masked = mask(&read, read_at, focus);
+            let words = join_words(&masked.text);
+            let key = hash_of(&words);
+            let level = heading_level(&normalised).filter(|_| !is_code);
             if let Some(level) = level {
                 headings[level] = key;
                 headings[level + 1..].fill(0);
@@ -76,7 +91,9 @@ impl ComparedLines {
             };
             lines.push(PageLine {
                 text: text.trim_end().to_owned(),
-                plain_key,
+                plain_key: hash_of(&normalised),
+                read_key: hash_of(&join_words(&read)),
+                words,
                 key,
                 noise: masked.kinds.first().copied(),
                 kind,
@@ -115,7 +132,9 @@ pub(super) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
 fn normalise(line: &str) -> String {
     let cleaned = clean_addresses(line);
     let mut normalised = String::with_capacity(cleaned.len());
-    let visible = cleaned.chars().filter(|c| !matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{ad}'));
+    let visible = cleaned
+        .chars()
+        .filter(|c| !matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}'));
     let text: String = visible.collect();
     for word in text.split_whitespace() {
         if !normalised.is_empty() {

@@ -1,18 +1,21 @@
 //! Whether a page has changed: two texts, what differs, what of it is noise.
 //!
-//! [`check`] decides. Below it: [`lines`] (a page as lines with their sections), [`align`] (the order of what
-//! has none), [`hunks`] (where two pages differ), [`compare`] (differences and why they are
-//! ignored), [`history`] (what was learnt about a page).
+//! [`check`] decides. Below it: [`broken`] (reads that are not the page), [`lines`] (a page as lines with their
+//! sections), [`words`] (what people read of a line), [`align`] (the order of what has none), [`hunks`] (where two
+//! pages differ), [`compare`] and [`fates`] (differences and why they are ignored), [`history`] (what was learnt
+//! about a page).
 
 mod align;
+mod broken;
 mod check;
 mod compare;
+mod fates;
 mod history;
 mod hunks;
 mod lines;
+mod words;
 
-pub use check::{
-    Changed, CheckStep, CheckedPage, MAX_READS, PageChange, PageRead, Unreadable, first_step, next_step,
-};
+pub use broken::Unreadable;
+pub use check::{Changed, CheckStep, CheckedPage, MAX_READS, PageChange, PageRead, first_step, next_step};
 pub use compare::Ignored;
 pub use history::PageHistory;

@@ -29,6 +29,7 @@ use crate::route::{ProxySettings, Route, Routes};
 use crate::tls::Tls;
 use bytes::Bytes;
 use exchange::{OutgoingRequest, PendingResponse};
+use futures_util::future::BoxFuture;
 use http_body_util::BodyExt;
 use hyper::Method;
 use hyper::body::Body as _;
@@ -101,21 +102,27 @@ impl Fetcher {
     }
 
     /// Fetches into memory.
-    pub async fn fetch(&self, request: Request, deadline: Deadline) -> Result<FetchedResponse, FetchError> {
-        let mut body = Vec::new();
-        let meta = self.fetch_into(request, deadline, &mut body).await?;
-        Ok(FetchedResponse { meta, body: Bytes::from(body) })
+    pub fn fetch(
+        &self,
+        request: Request,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<FetchedResponse, FetchError>> {
+        Box::pin(async move {
+            let mut body = Vec::new();
+            let meta = self.fetch_into(request, deadline, &mut body).await?;
+            Ok(FetchedResponse { meta, body: Bytes::from(body) })
+        })
     }
 
     /// Fetches into `sink`, which may stop early. The sink sees only the final response: never a redirect,
     /// never an attempt that is repeated.
-    pub async fn fetch_into(
-        &self,
+    pub fn fetch_into<'a>(
+        &'a self,
         request: Request,
         deadline: Deadline,
-        sink: &mut dyn BodySink,
-    ) -> Result<ResponseMeta, FetchError> {
-        FetchRun::new(&self.0, request, deadline).run(sink).await
+        sink: &'a mut dyn BodySink,
+    ) -> BoxFuture<'a, Result<ResponseMeta, FetchError>> {
+        Box::pin(async move { FetchRun::new(&self.0, request, deadline).run(sink).await })
     }
 
     /// The connector and the routes, for the loopback proxy, which must follow the same rules.
@@ -350,7 +357,10 @@ impl<'a> FetchRun<'a> {
                 if connection.handle.budget.is_exhausted() {
                     FetchError::TooLarge { what: SizeLimit::WireBody, limit: limits.wire_bytes }
                 } else {
-                    exchange::from_hyper_error(&error, limits)
+                    match exchange::from_hyper_error(&error, limits) {
+                        FetchError::Incomplete(text) => FetchError::CutOff(text),
+                        error => error,
+                    }
                 }
             })?;
             if let Some(piece) = frame.data_ref() {

@@ -15,6 +15,7 @@ use crate::guard::Destination;
 use crate::route::Routes;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::BoxFuture;
 use hyper::http::header::{HeaderMap, PROXY_AUTHORIZATION};
 use lease::{LeaseState, Leases};
 use std::fmt;
@@ -90,17 +91,19 @@ struct ProxyContext {
 
 impl LoopbackProxy {
     /// Starts on a free loopback port, with the rules of `fetcher`.
-    pub async fn start(fetcher: &Fetcher) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = listener.local_addr()?;
-        let (mut connector, routes) = fetcher.connector_and_routes();
-        // Even where loopback is allowed, a page must not reach the proxy through the proxy.
-        connector.policy = connector.policy.refuse_own_listener(address);
-        let leases = Leases::default();
-        let context = Arc::new(ProxyContext { connector, routes, leases: leases.clone() });
-        let ended = CancellationToken::new();
-        tokio::spawn(accept(listener, context, ended.clone()));
-        Ok(Self { address, leases, ended })
+    pub fn start(fetcher: &Fetcher) -> BoxFuture<'_, io::Result<Self>> {
+        Box::pin(async move {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+            let address = listener.local_addr()?;
+            let (mut connector, routes) = fetcher.connector_and_routes();
+            // Even where loopback is allowed, a page must not reach the proxy through the proxy.
+            connector.policy = connector.policy.refuse_own_listener(address);
+            let leases = Leases::default();
+            let context = Arc::new(ProxyContext { connector, routes, leases: leases.clone() });
+            let ended = CancellationToken::new();
+            tokio::spawn(accept(listener, context, ended.clone()));
+            Ok(Self { address, leases, ended })
+        })
     }
 
     pub fn address(&self) -> SocketAddr {

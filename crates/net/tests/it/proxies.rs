@@ -177,9 +177,8 @@ async fn https_goes_through_a_tunnel_and_the_login_stays_with_the_proxy() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_proxy_is_an_error_and_never_a_way_around() {
     let target = Server::http("127.0.0.1:0", |_| page("direct")).await;
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let dead: Proxy = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
-    drop(listener);
+    let closed = testkit::ClosedPort::hold();
+    let dead: Proxy = format!("http://{}", closed.address()).parse().unwrap();
     let silent = Server::raw("127.0.0.1:0", |stream| async move {
         sleep(Duration::from_secs(9)).await;
         drop(stream);

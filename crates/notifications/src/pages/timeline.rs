@@ -36,7 +36,11 @@ pub struct TimelineCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
     Same,
-    /// Pages that changed, came or went.
+    /// Pages that the monitor read for the first time, and no news.
+    First,
+    /// Pages that came, and none that changed or went.
+    New,
+    /// Pages that changed or went.
     Changed,
     /// Pages that could not be read, and no changes.
     Error,
@@ -49,6 +53,7 @@ impl CheckOutcome {
     fn class(self) -> &'static str {
         match self {
             Self::Same => "same",
+            Self::First | Self::New => "new",
             Self::Changed => "changed",
             Self::Error => "error",
             Self::Skipped => "skipped",
@@ -59,6 +64,8 @@ impl CheckOutcome {
     fn title(self) -> &'static str {
         match self {
             Self::Same => "No changes",
+            Self::First => "First check",
+            Self::New => "New",
             Self::Changed => "Changed",
             Self::Error => "Error",
             Self::Skipped => "Skipped",
@@ -69,9 +76,9 @@ impl CheckOutcome {
     /// The height of its bar: outcomes can be told apart without their colours.
     fn bar_height(self) -> usize {
         match self {
-            Self::Changed => HEIGHT,
+            Self::Changed | Self::New => HEIGHT,
             Self::Error => HEIGHT * 2 / 3,
-            Self::Same | Self::Running => HEIGHT / 4,
+            Self::Same | Self::First | Self::Running => HEIGHT / 4,
             Self::Skipped => HEIGHT / 12,
         }
     }

@@ -24,6 +24,7 @@ pub use settings::{SmtpSettings, SmtpSettingsError, SmtpTls};
 use crate::email::Mail;
 use crate::outcome::SendOutcome;
 use connection::{SmtpConnection, SmtpError};
+use futures_util::future::BoxFuture;
 use net::{Deadline, Fetcher};
 
 /// Sends mails by the operator's server.
@@ -41,37 +42,41 @@ impl SmtpSender {
 
     /// Sends mails over one connection, in order. The result has one outcome for each mail, also when the
     /// deadline passes: a mail whose last reply did not come is to be sent again.
-    pub async fn send(&self, mails: &[Mail], deadline: Deadline) -> Vec<SendOutcome> {
-        let mut outcomes = Vec::with_capacity(mails.len());
-        if mails.is_empty() {
-            return outcomes;
-        }
-        let mut connection = match self.connect(deadline).await {
-            Ok(connection) => connection,
-            Err(error) => {
-                outcomes.resize(mails.len(), SendOutcome::temporary(error.to_string()));
+    pub fn send<'a>(&'a self, mails: &'a [Mail], deadline: Deadline) -> BoxFuture<'a, Vec<SendOutcome>> {
+        Box::pin(async move {
+            let mut outcomes = Vec::with_capacity(mails.len());
+            if mails.is_empty() {
                 return outcomes;
             }
-        };
-        for mail in mails {
-            let outcome = connection.send(mail, deadline).await;
-            let lost = connection.is_lost();
-            outcomes.push(outcome);
-            if lost {
-                break;
+            let mut connection = match self.connect(deadline).await {
+                Ok(connection) => connection,
+                Err(error) => {
+                    outcomes.resize(mails.len(), SendOutcome::temporary(error.to_string()));
+                    return outcomes;
+                }
+            };
+            for mail in mails {
+                let outcome = connection.send(mail, deadline).await;
+                let lost = connection.is_lost();
+                outcomes.push(outcome);
+                if lost {
+                    break;
+                }
             }
-        }
-        let unsent = SendOutcome::temporary("the connection to the mail server ended before this mail");
-        outcomes.resize(mails.len(), unsent);
-        connection.quit(deadline).await;
-        outcomes
+            let unsent = SendOutcome::temporary("the connection to the mail server ended before this mail");
+            outcomes.resize(mails.len(), unsent);
+            connection.quit(deadline).await;
+            outcomes
+        })
     }
 
     /// Connects, negotiates TLS and logs in, without sending anything: for `gannet doctor`.
-    pub async fn test_login(&self, deadline: Deadline) -> Result<(), String> {
-        let connection = self.connect(deadline).await.map_err(|error| error.to_string())?;
-        connection.quit(deadline).await;
-        Ok(())
+    pub fn test_login(&self, deadline: Deadline) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            let connection = self.connect(deadline).await.map_err(|error| error.to_string())?;
+            connection.quit(deadline).await;
+            Ok(())
+        })
     }
 
     async fn connect(&self, deadline: Deadline) -> Result<SmtpConnection, SmtpError> {

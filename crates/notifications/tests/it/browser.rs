@@ -9,7 +9,8 @@ use std::process::Command;
 
 /// Opens a file in Chromium and returns what it prints: the document, after its scripts have run.
 fn open_in_chromium(folder: &Path, file: &str, arguments: &[&str]) -> String {
-    let chromium = std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+    let chromium =
+        std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "chromium-headless-shell".to_owned());
     let output = Command::new(chromium)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))

@@ -17,6 +17,8 @@ pub fn timeline(name: &str, checks: usize) -> MonitorTimeline {
         (CheckOutcome::Error, "1 error"),
         (CheckOutcome::Same, ""),
         (CheckOutcome::Skipped, "The check before it had not ended"),
+        (CheckOutcome::New, "1 new"),
+        (CheckOutcome::First, "1 page"),
     ];
     let check = |place: usize| {
         let (outcome, summary) = outcomes[(place * 5 + place / 7) % outcomes.len()];

@@ -19,7 +19,8 @@ fn collected(html: &str) -> Value {
         "<script>document.documentElement.setAttribute('data-facts', JSON.stringify({COLLECT}))</script>"
     );
     std::fs::write(&file, format!("{html}{script}")).unwrap();
-    let browser = std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    let browser =
+        std::env::var("GANNET_TEST_CHROMIUM").unwrap_or_else(|_| "chromium-headless-shell".to_owned());
     let output = Command::new(&browser)
         .args([
             "--headless",

@@ -1,4 +1,4 @@
-//! Learnt weights of the ranker with a model. `research-bench learn --vectors --model --weights` writes this file; these numbers are
+//! Learnt weights of the ranker with a model. `gannet-bench research learn --vectors --model --weights` writes this file; these numbers are
 //! older than it and come from the same features and method in another program: see `docs/research.md`.
 
 use super::{Blend, Weights};

@@ -1,4 +1,4 @@
-//! Learnt weights. Written by `research-bench learn --weights`, not by hand: see `docs/research.md`.
+//! Learnt weights. Written by `gannet-bench research learn --weights`, not by hand: see `docs/research.md`.
 
 use super::{Blend, Weights};
 

@@ -29,23 +29,30 @@ pub(crate) const EXEC_ROLE: &str = "exec";
 pub(crate) fn restrict_and_exec() -> io::Result<()> {
     close_inherited_descriptors();
     let mut connection = ServerConnection::from_stdin()?;
-    let Some(Frame { payload, descriptors }) = connection.receive(FrameKind::Setup)? else { return Ok(()) };
+    let Some(frame) = connection.receive(FrameKind::Setup)? else { return Ok(()) };
     let mut stream = connection.into_stream();
+    // Nobody reads what this process writes elsewhere.
+    become_program(frame, &mut stream).or_else(|error| {
+        let error = Some(error.to_string());
+        report(&mut stream, &StartReport { layers: Layers::default(), missing: None, error })
+    })
+}
+
+fn become_program(frame: Frame, stream: &mut UnixStream) -> io::Result<()> {
     // Standard input is the connection as well; the program must have neither.
     nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
-    let setup: ProgramSetup = serde_json::from_slice(&payload)?;
+    let setup: ProgramSetup = serde_json::from_slice(&frame.payload)?;
     end_with_parent(parent_id())?;
     setsid()?;
     let layers = restrict(&setup.policy, &setup.program.executable, setup.verify);
     let missing = setup.policy.required.iter().find_map(|required| find_missing(&layers, *required));
     let is_refused = missing.is_some();
-    report(&mut stream, &StartReport { layers, missing, error: None })?;
+    report(stream, &StartReport { layers, missing, error: None })?;
     if is_refused || setup.verify {
         return Ok(());
     }
-    let error = exec(&setup, descriptors);
-    let text = format!("{}: {error}", setup.program.executable.display());
-    report(&mut stream, &StartReport { layers: Layers::default(), missing: None, error: Some(text) })
+    let error = exec(&setup, frame.descriptors);
+    Err(io::Error::other(format!("{}: {error}", setup.program.executable.display())))
 }
 
 fn find_missing(layers: &Layers, required: Layer) -> Option<MissingLayer> {

@@ -4,10 +4,12 @@ use super::policy::{Program, ProgramEnd, ProgramPolicy, ProgramSetup, StartRepor
 use super::supervise::SUPERVISE_ROLE;
 use crate::connection::send_with_descriptors;
 use crate::error::{ProgramError, StartError};
+use crate::executable::Executable;
 use crate::frame::FrameKind;
 use crate::layers::Layers;
-use crate::process::{COMMAND, OWN_PROGRAM};
+use crate::process::COMMAND;
 use crate::spawn::spawn;
+use futures_util::future::BoxFuture;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
@@ -44,29 +46,31 @@ pub struct RunningProgram {
 }
 
 /// Starts a process under a policy, which tries what it still can do, and ends.
-pub async fn probe_program(policy: &ProgramPolicy) -> Result<Layers, ProgramError> {
-    let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-    let descriptors =
-        ProgramDescriptors { stdin: null()?, stdout: null()?, stderr: null()?, more: Vec::new() };
-    let program = Program {
-        executable: "/bin/true".into(),
-        arguments: Vec::new(),
-        environment: Vec::new(),
-        folder: "/".into(),
-    };
-    let mut process = RunningProgram::start_with(program, policy.clone(), descriptors, true).await?;
-    process.wait().await;
-    Ok(process.layers.clone())
+pub fn probe_program(policy: &ProgramPolicy) -> BoxFuture<'_, Result<Layers, ProgramError>> {
+    Box::pin(async move {
+        let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
+        let descriptors =
+            ProgramDescriptors { stdin: null()?, stdout: null()?, stderr: null()?, more: Vec::new() };
+        let program = Program {
+            executable: "/bin/true".into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: "/".into(),
+        };
+        let mut process = RunningProgram::start_with(program, policy.clone(), descriptors, true).await?;
+        process.wait().await;
+        Ok(process.layers.clone())
+    })
 }
 
 impl RunningProgram {
     /// Starts a program and returns when it runs under its policy.
-    pub async fn start(
+    pub fn start(
         program: Program,
         policy: ProgramPolicy,
         descriptors: ProgramDescriptors,
-    ) -> Result<Self, ProgramError> {
-        Self::start_with(program, policy, descriptors, false).await
+    ) -> BoxFuture<'static, Result<Self, ProgramError>> {
+        Box::pin(async move { Self::start_with(program, policy, descriptors, false).await })
     }
 
     async fn start_with(
@@ -76,9 +80,9 @@ impl RunningProgram {
         verify: bool,
     ) -> Result<Self, ProgramError> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        let mut command = Command::new(OWN_PROGRAM);
+        let executable = Executable::default();
+        let mut command = Command::from(executable.command());
         command
-            .arg0("gannet")
             .args([COMMAND, SUPERVISE_ROLE])
             .env_clear()
             .current_dir("/")
@@ -86,7 +90,7 @@ impl RunningProgram {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0);
-        let supervisor = spawn(command).await?;
+        let supervisor = spawn(command, executable).await?;
         let setup = serde_json::to_vec(&ProgramSetup { program, policy, verify })
             .map_err(|error| StartError(error.to_string()))?;
         let ProgramDescriptors { stdin, stdout, stderr, more } = &descriptors;
@@ -130,19 +134,23 @@ impl RunningProgram {
     }
 
     /// Waits until it has ended and nothing is left of it. May be given up and called again.
-    pub async fn wait(&mut self) -> ProgramEnd {
-        // One read at a time, so that nothing is lost when this future is dropped.
-        while matches!(self.connection.read_buf(&mut self.said).await, Ok(1..)) {}
-        let _ = self.supervisor.wait().await;
-        serde_json::from_slice(&self.said).unwrap_or_default()
+    pub fn wait(&mut self) -> BoxFuture<'_, ProgramEnd> {
+        Box::pin(async move {
+            // One read at a time, so that nothing is lost when this future is dropped.
+            while matches!(self.connection.read_buf(&mut self.said).await, Ok(1..)) {}
+            let _ = self.supervisor.wait().await;
+            serde_json::from_slice(&self.said).unwrap_or_default()
+        })
     }
 
     /// Ends it with everything that it has started, and returns when nothing is left.
-    pub async fn end(mut self) -> ProgramEnd {
-        let _ = rustix::net::shutdown(self.connection.get_ref(), rustix::net::Shutdown::Write);
-        timeout(END_TIMEOUT, self.wait()).await.unwrap_or_else(|_| {
-            tracing::warn!("the supervisor of a program does not end");
-            ProgramEnd::default()
+    pub fn end(mut self) -> BoxFuture<'static, ProgramEnd> {
+        Box::pin(async move {
+            let _ = rustix::net::shutdown(self.connection.get_ref(), rustix::net::Shutdown::Write);
+            timeout(END_TIMEOUT, self.wait()).await.unwrap_or_else(|_| {
+                tracing::warn!("the supervisor of a program does not end");
+                ProgramEnd::default()
+            })
         })
     }
 }

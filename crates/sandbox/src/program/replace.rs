@@ -4,9 +4,10 @@
 
 use super::access::restrict_access;
 use super::policy::ProgramAccess;
+use crate::executable::Executable;
 use crate::landlock_rules::deny_files_tcp_and_signals;
 use crate::layers::{Layer, Layers};
-use crate::process::{COMMAND, OWN_PROGRAM};
+use crate::process::COMMAND;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -19,8 +20,8 @@ pub(crate) const REPLACE_ROLE: &str = "replace";
 /// It fails where the kernel cannot restrict files: ask [`probe_landlock`] before. Only for a binary whose `main` calls
 /// [`crate::run_if_sandboxed`].
 pub fn restricted_command(access: &ProgramAccess, program: &Path) -> io::Result<Command> {
-    let mut command = Command::new(OWN_PROGRAM);
-    command.arg0("gannet").args([COMMAND, REPLACE_ROLE]).arg(serde_json::to_string(access)?).arg(program);
+    let mut command = Executable::default().command();
+    command.args([COMMAND, REPLACE_ROLE]).arg(serde_json::to_string(access)?).arg(program);
     Ok(command)
 }
 

@@ -8,9 +8,10 @@ use super::exec::EXEC_ROLE;
 use super::policy::{ExceededLimit, ProgramEnd, ProgramLimits, ProgramSetup, StartReport};
 use super::usage::{count_tasks, deleted_file_bytes, descendants, folder_bytes, kill, memory_bytes};
 use crate::connection::{Frame, ServerConnection, send_with_descriptors};
+use crate::executable::Executable;
 use crate::frame::FrameKind;
 use crate::layers::Layers;
-use crate::process::{COMMAND, OWN_PROGRAM};
+use crate::process::COMMAND;
 use crate::restrict::close_inherited_descriptors;
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
@@ -19,7 +20,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -61,22 +62,30 @@ pub(crate) fn supervise() -> io::Result<()> {
     Ok(())
 }
 
+/// The most that the process says until it is the program.
+const MAX_REPORT_BYTES: u64 = 64 * 1024;
+/// Our allocator begins with a gigabyte of addresses, which count as data: as much as a program may have. The process that limits
+/// itself to that would be refused any more of them before it is the program.
+const ALLOCATOR: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "64MiB");
+
 /// Starts the process that becomes the program, and passes its report on.
 fn start(setup: &ProgramSetup, frame: Frame, server: &mut UnixStream) -> io::Result<Child> {
-    let (mut ours, theirs) = UnixStream::pair()?;
-    let mut command = Command::new(OWN_PROGRAM);
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut command = Executable::default().command();
     command
-        .arg0("gannet")
         .args([COMMAND, EXEC_ROLE])
         .env_clear()
+        .env(ALLOCATOR.0, ALLOCATOR.1)
         .current_dir("/")
+        // What the runtime says when it ends the process goes where its report goes.
+        .stderr(Stdio::from(OwnedFd::from(theirs.try_clone()?)))
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null());
     if let Some(account) = setup.policy.account {
         // The standard library also drops all supplementary groups when it changes the user.
         command.gid(account.gid).uid(account.uid);
     }
-    let child = command.spawn()?;
+    let mut child = command.spawn()?;
     // The command holds the other end of the connection.
     drop(command);
     let descriptors: Vec<_> = frame.descriptors.iter().map(AsFd::as_fd).collect();
@@ -85,14 +94,15 @@ fn start(setup: &ProgramSetup, frame: Frame, server: &mut UnixStream) -> io::Res
     drop(frame);
     // The connection closes when it has become the program.
     let mut report = Vec::new();
-    ours.read_to_end(&mut report)?;
+    (&ours).take(MAX_REPORT_BYTES).read_to_end(&mut report)?;
     // One line, the last one if becoming the program failed.
     let line = report.split_inclusive(|byte| *byte == b'\n').next_back().unwrap_or_default();
-    if line.is_empty() {
-        report_error(server, "it ended before it became the program".to_owned())?;
-    } else {
-        server.write_all(line)?;
+    if !line.starts_with(b"{") {
+        let (status, text) = (child.wait()?, String::from_utf8_lossy(line));
+        let text = format!("it ended before it became the program: {status} {}", text.trim());
+        return Err(io::Error::other(text));
     }
+    server.write_all(line)?;
     Ok(child)
 }
 
@@ -169,7 +179,9 @@ impl Watcher {
         if is_above(self.limits.max_memory_bytes, &|| memory_bytes(&processes)) {
             return Some(ExceededLimit::Memory);
         }
-        let stored = || folder_bytes(&self.folders).saturating_add(deleted_file_bytes(&processes));
+        let largest = self.limits.max_file_bytes.unwrap_or(u64::MAX);
+        let deleted = || deleted_file_bytes(&processes, &self.folders, largest);
+        let stored = || folder_bytes(&self.folders).saturating_add(deleted());
         (round.is_multiple_of(FOLDER_WATCH_EVERY) && is_above(self.limits.max_folder_bytes, &stored))
             .then_some(ExceededLimit::Folder)
     }

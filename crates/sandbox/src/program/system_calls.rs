@@ -2,7 +2,7 @@
 //! for it (`ENOSYS`, so that libraries use what is older); what is known to be dangerous is refused (`EPERM`).
 
 use super::call_lists::{ALLOWED, CHANGE_MODES, CHECKED, OLDER, REFUSED, SIGNALS};
-use crate::system_calls::{bits, compare, compile, equal, errno, masked};
+use crate::system_calls::{bits, compare, compile, equal, errno, masked, not_null};
 use seccompiler::{BackendError, SeccompAction, SeccompCmpOp, SeccompRule, TargetArch};
 use std::collections::BTreeMap;
 
@@ -42,8 +42,22 @@ fn refused(program: ProgramRules) -> Result<Rules, BackendError> {
     }
     let namespaces = NAMESPACE_FLAGS.iter().map(|flag| masked(0, bits(*flag), bits(*flag)));
     rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
-    // Only connected pairs of Unix sockets.
-    rules.insert(libc::SYS_socketpair, vec![compare(0, SeccompCmpOp::Ne, bits(libc::AF_UNIX))?]);
+    // Only connected pairs of Unix sockets, of kinds that stay with their peer: one for datagrams sends to any socket
+    // of the machine.
+    let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(bits);
+    let other_kinds = (0..=SOCKET_KINDS).filter(|kind| !connected.contains(kind));
+    let mut pairs = vec![compare(0, SeccompCmpOp::Ne, bits(libc::AF_UNIX))?];
+    for kind in other_kinds {
+        pairs.push(masked(1, SOCKET_KINDS, kind)?);
+    }
+    rules.insert(libc::SYS_socketpair, pairs);
+    rules.insert(libc::SYS_sendto, vec![not_null(4)?]);
+    // How much waits in a socket is what the supervisor believes it to be.
+    let sizes = [libc::SO_SNDBUF, libc::SO_SNDBUFFORCE].into_iter().map(|option| equal(2, bits(option)));
+    rules.insert(libc::SYS_setsockopt, sizes.collect::<Result<_, _>>()?);
+    // Memory that is shared and has no name stays taken when nobody has it mapped any more.
+    let shared = bits(libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    rules.insert(libc::SYS_mmap, vec![masked(3, shared, shared)?]);
     // Have the kernel send signals to any process.
     let owners = [libc::F_SETOWN, F_SETOWN_EX, F_SETSIG].into_iter().map(|command| equal(1, bits(command)));
     rules.insert(libc::SYS_fcntl, owners.collect::<Result<_, _>>()?);
@@ -60,6 +74,8 @@ fn refused(program: ProgramRules) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
+/// The bits of a socket's type that say what kind it is; the others are flags.
+const SOCKET_KINDS: u64 = 0xf;
 const F_SETSIG: libc::c_int = 10;
 const F_SETOWN_EX: libc::c_int = 15;
 /// `FIOSETOWN`, `SIOCSPGRP`, `TIOCSTI`, `TIOCLINUX`.

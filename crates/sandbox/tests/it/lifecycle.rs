@@ -4,7 +4,7 @@ use crate::support::{
     LONG, LOOPING_SERVER, OTHER_OWNER, OWNER, assert_gone, options, processes, run, run_for, runtime, trial,
     wait_for_processes,
 };
-use gannet_sandbox::{JobError, ProcessPool};
+use gannet_sandbox::{Executable, JobError, ProcessPool};
 use libtest_mimic::Trial;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         trial("lifecycle::a_process_ends_after_its_last_job", process_ends_after_its_last_job),
         trial("lifecycle::a_large_process_is_not_kept", large_process_is_not_kept),
         trial("lifecycle::arguments_reach_the_process", arguments_reach_the_process),
+        trial("lifecycle::another_program_stays_the_one_that_was_opened", another_program),
         trial("lifecycle::a_dropped_job_kills_its_process", dropped_job_kills_its_process),
         trial("lifecycle::waiting_for_a_process_counts", waiting_for_a_process_counts),
         trial("lifecycle::processes_end_with_the_server", processes_end_with_the_server),
@@ -84,6 +85,25 @@ async fn arguments_reach_the_process() {
     named.arguments = vec!["models".to_owned(), "folder".to_owned()];
     let output = run(&ProcessPool::new(named), "arguments", LONG).await;
     assert_eq!(output.expect("a job"), "models folder");
+}
+
+/// An upgrade may replace a program while the server goes on.
+async fn another_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("another");
+    // A link, because a copy that was just written cannot be started while another test starts a process.
+    let own = std::env::current_exe().expect("this program");
+    std::os::unix::fs::symlink(own, &path).expect("a link to this program");
+    let mut another = options("another");
+    another.executable = Executable::open(&path).expect("open");
+    let pool = ProcessPool::new(another);
+    let first = pid(&pool).await;
+    let command_line = std::fs::read(format!("/proc/{first}/cmdline")).expect("a running process");
+    assert!(command_line.starts_with(b"another\0"), "{}", String::from_utf8_lossy(&command_line));
+    std::fs::write(folder.path().join("newer"), "not a program").expect("write");
+    std::fs::rename(folder.path().join("newer"), &path).expect("replace");
+    let next = run_for(&pool, OTHER_OWNER, "pid", b"", LONG).await.expect("a job");
+    assert_ne!(next, first.to_string());
 }
 
 async fn dropped_job_kills_its_process() {

@@ -136,8 +136,9 @@ async fn browser_opens_no_file_of_others() {
         [("data:text/html,<p>hello", Some("<p>hello</p>")), ("file:///etc/passwd", None)]
     {
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", address];
-        let (_, output) =
-            run("/usr/bin/chromium", &arguments, folder.path(), policy.clone()).await.expect("a run");
+        let (_, output) = run("/usr/bin/chromium-headless-shell", &arguments, folder.path(), policy.clone())
+            .await
+            .expect("a run");
         match expected {
             Some(text) => assert!(output.contains(text), "{output}"),
             None => assert!(!output.contains("root:") && !output.contains("/bin/"), "{output}"),

@@ -126,9 +126,10 @@ async fn hanging_flooding_and_breaking() {
 
 #[tokio::test]
 async fn unreachable_and_not_permitted() {
+    // The port of a connection: nobody listens there, and nobody else can get it.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let closed = format!("searxng=http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let connection = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let closed = format!("searxng=http://{}", connection.local_addr().unwrap());
     let provider_router =
         settings(std::slice::from_ref(&closed)).build_router(&fetcher("search=127.0.0.0/8"), None);
     let found = provider_router.search(&question("cats", SourceKind::Web), five_seconds()).await;

@@ -4,18 +4,18 @@
 use super::{RouteAccess, is_from_foreign_page, sign_in_token};
 use crate::app::App;
 use crate::base_url::ClientAddress;
+use access::Caller;
+use access::keyless::Quota;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use engine::Caller;
-use engine::keyless::Quota;
 use std::sync::Arc;
 use wire::{Kind, Scope, WireError};
 
-/// Beside all routes of papers. What a team has in common, such as its activity, is not among them: the callers do not
-/// know each other.
-const PATHS: [&str; 4] = ["/v2/scrape", "/v2/scrape/{id}", "/v2/search", "/v2/parse"];
+/// Beside all routes of papers. What a team has in common, such as its activity and its earlier scrapes, is not among
+/// them: the callers do not know each other.
+const PATHS: [&str; 3] = ["/v2/scrape", "/v2/search", "/v2/parse"];
 
 /// The caller of a request that brings no key and needs none.
 pub fn caller(access: &RouteAccess, request: &Request) -> Option<Arc<Caller>> {

@@ -180,7 +180,7 @@ fn event_stream(
     let state = (Some(watch), VecDeque::new(), stopping);
     stream::unfold(state, |(mut watch, mut pending, stopping)| async move {
         while pending.is_empty() {
-            match stopping.run_until_cancelled(watch.as_mut()?.next()).await? {
+            match stopping.run_until_cancelled(watch.as_mut()?.next_look()).await? {
                 Ok(look) => {
                     let events = look.events.into_iter();
                     pending.extend(events.map(|(id, json)| Event::default().id(id.to_string()).data(json)));

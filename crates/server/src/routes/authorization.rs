@@ -2,22 +2,22 @@
 //! people to `/oauth2/authorize`, which leads to a view of the dashboard, and that view shows what is asked for and sends
 //! back what the person decided.
 
-use super::token::{MAX_BODY_BYTES, private};
+use super::token::private;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::{ClientAddress, base_url};
-use crate::body::{JsonBody, QueryString, read_body};
+use crate::body::{JsonBody, QueryString, read_small_body};
 use crate::error::ApiError;
 use crate::oauth_error::{OAuthError, OAuthResponses};
+use access::authorization::{
+    AuthorizationError, Authorizations, CheckedRequest, NewClient, RegisteredClient,
+};
 use axum::body::Body;
 use axum::extract::{Extension, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
-use engine::authorization::{
-    AuthorizationError, Authorizations, CheckedRequest, NewClient, RegisteredClient,
-};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -76,15 +76,14 @@ async fn register_client(
     let Some(authorizations) = &app.authorizations else {
         return Ok(ApiError::from(Kind::NotFound).into_response());
     };
-    let bytes =
-        read_body(body, MAX_BODY_BYTES).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
-    let new: NewClient = serde_json::from_slice(&bytes).map_err(|_| {
+    let body = read_small_body(&app, body).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
+    let new: NewClient = serde_json::from_slice(&body.bytes).map_err(|_| {
         AuthorizationError::InvalidClientMetadata("the body must be a JSON object with `redirect_uris`")
     })?;
     let RegisteredClient { id, name, redirect_uris } = authorizations.register_client(address.0, new).await?;
     let information = ClientInformation {
         client_id: id.to_string(),
-        client_id_issued_at: engine::time::now() / 1000,
+        client_id_issued_at: stored_data::time::now() / 1000,
         client_name: name,
         redirect_uris,
         grant_types: ["authorization_code", "refresh_token"],
@@ -212,7 +211,7 @@ fn offered(app: &App) -> Result<&Authorizations, ApiError> {
 /// In the format of the API, for people who are signed in.
 fn to_wire(error: AuthorizationError) -> WireError {
     match error {
-        AuthorizationError::Store(error) => engine::from_store(error).into(),
+        AuthorizationError::Store(error) => access::from_store(error).into(),
         AuthorizationError::Randomness => Kind::Internal.into(),
         AuthorizationError::NotByApplications => WireError::because(Kind::Forbidden, &error.to_string()),
         AuthorizationError::RateLimited { retry_after } => {

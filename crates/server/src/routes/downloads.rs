@@ -3,16 +3,16 @@
 use crate::app::App;
 use crate::error::ApiError;
 use crate::file_bytes::FileBytes;
+use access::Caller;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use engine::Caller;
 use engine::crawl::CrawlKind;
 use engine::crawl::warc;
 use engine::crawl::watch::Watch;
-use engine::time::{iso, now};
 use futures_util::stream::{self, Stream};
 use std::sync::Arc;
+use stored_data::time::{iso, now};
 use tokio_util::sync::CancellationToken;
 use utoipa::ToResponse;
 use uuid::Uuid;

@@ -32,9 +32,13 @@ pub fn routes(app: &App, v2: Router) -> Router {
     };
     let handler = Handler::new(Arc::new(RouterApi(v2)), HandlerOptions::default());
     let service = HttpService::new(handler, options);
+    let memory = app.body_memory.clone();
     let serve = any(move |request: Request| {
-        let service = service.clone();
-        async move { to_json_errors(service.handle(request).await.map(Body::new)).await }
+        let (service, request) = (service.clone(), request.map(|body| memory.limit(body)));
+        async move {
+            let request = request.map(|body| body.map_err(Into::into).boxed_unsync());
+            to_json_errors(service.handle(request).await.map(Body::new)).await
+        }
     });
     Router::new()
         .route("/mcp", serve.clone())

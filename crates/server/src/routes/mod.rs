@@ -41,11 +41,11 @@ use crate::drain::drain_body;
 use crate::error::ApiError;
 use crate::request_wrapper::wrap_request;
 use crate::v1;
+use access::RateGroup;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use engine::RateGroup;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
@@ -63,9 +63,9 @@ pub fn router(app: &App) -> Router {
     let pages = meta::documents(&document).merge(registration::pages()).merge(authorization::pages());
     let pages = pages.merge(skills::routes()).merge(dashboard::routes());
     let v2 = api.merge(pages).with_state(app.clone());
-    let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
+    let (inner, v1_app) = (v2.clone().fallback(not_found), app.clone());
     let v2 = if app.settings.api { v2.merge(mcp::routes(app, inner.clone())) } else { v2 };
-    let router = v2.fallback(move |request: Request| v1::serve(inner.clone(), body_limit, request));
+    let router = v2.fallback(move |request: Request| v1::serve(v1_app.clone(), inner.clone(), request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
         .layer(

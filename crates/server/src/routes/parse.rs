@@ -8,11 +8,11 @@ use crate::error::ApiError;
 use crate::file_bytes::FileBytes;
 use crate::routes::scrape::document_response;
 use crate::upload;
+use access::RateGroup;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use engine::RateGroup;
 use engine::parse::FileLabel;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -63,7 +63,7 @@ async fn parse(
 ) -> Result<Response, ApiError> {
     let base = base_url(&app.settings, request.headers());
     let scraped = if upload::is_multipart(&request) {
-        let form = upload::read_form(request, app.parser.files(), caller.team).await?;
+        let form = upload::read_form(request, app.parser.files(), caller.team, &app.body_memory).await?;
         let plan = app.parser.plan(&caller, &read_options(form.options.as_deref())?)?;
         let label = FileLabel::new(&form.name, form.content_type);
         app.parser.parse_file(&caller, plan, form.file, label, key, &base).await?

@@ -3,20 +3,20 @@
 
 mod documents;
 
-use super::token::{MAX_BODY_BYTES, form_or_json, private};
+use super::token::{basic_credentials, client_credentials, form_or_json, private};
 use crate::app::App;
 use crate::base_url::{ClientAddress, base_url};
-use crate::body::read_body;
+use crate::body::read_small_body;
 use crate::oauth_error::{OAuthError, OAuthResponses};
+use access::registration::Registered;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Json, Router};
-use engine::registration::Registered;
-use engine::time::iso;
 use identity::Expected;
 use serde::{Deserialize, Serialize};
+use stored_data::time::iso;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -48,6 +48,9 @@ struct Registration {
     assertion: Option<String>,
     /// `api_key`
     requested_credential_type: Option<String>,
+    /// Of a client with a secret, which may also send both in a Basic `Authorization` header
+    client_id: Option<String>,
+    client_secret: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -75,9 +78,8 @@ async fn register(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let bytes =
-        read_body(body, MAX_BODY_BYTES).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
-    let asked: Registration = serde_json::from_slice(&bytes)
+    let body = read_small_body(&app, body).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
+    let asked: Registration = serde_json::from_slice(&body.bytes)
         .map_err(|_| OAuthError::invalid("the body must be a JSON object with `type`"))?;
     if asked.requested_credential_type.as_deref().is_some_and(|kind| kind != "api_key") {
         return Err(OAuthError::unsupported_credential());
@@ -94,7 +96,11 @@ async fn register(
             let assertion = asked.assertion.ok_or_else(|| OAuthError::invalid("`assertion` is missing"))?;
             let base = base_url(&app.settings, &headers);
             let expected = Expected { resource: &base, issuer: &base };
-            let registered = registrations.register(address.0, &assertion, &expected).await?;
+            // Another kind of header is that of a key which did not work.
+            let basic = basic_credentials(&headers).ok().flatten();
+            let named = asked.client_id.as_deref();
+            let client = client_credentials(basic.as_ref(), named, asked.client_secret.as_deref())?;
+            let registered = registrations.register(address.0, client, &assertion, &expected).await?;
             (registered, "agent-provider")
         }
         _ => return Err(OAuthError::invalid("`type` must be `identity_assertion` or `anonymous`")),
@@ -128,7 +134,7 @@ async fn revoke_user(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let mut fields = form_or_json(&headers, body).await?;
+    let mut fields = form_or_json(&app, &headers, body).await?;
     let token =
         fields.remove("logout_token").ok_or_else(|| OAuthError::invalid("`logout_token` is missing"))?;
     let base = base_url(&app.settings, &headers);

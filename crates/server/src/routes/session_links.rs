@@ -5,12 +5,13 @@ use crate::app::App;
 use crate::base_url::base_url;
 use crate::body::QueryString;
 use crate::error::ApiError;
+use crate::message_meter::{MAX_MESSAGE_BYTES, MessageMeter};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{Extensions, HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use engine::interact::{CdpPort, OnActivity, ViewInput, ViewOutput};
@@ -27,8 +28,6 @@ use uuid::Uuid;
 use wire::Kind;
 
 const VIEW_PAGE: &str = include_str!("live_view.html");
-/// The largest message of a client: a file that it puts into a page.
-const MAX_COMMAND_BYTES: usize = 64 << 20;
 /// The largest message of a viewer: a text that is pasted.
 const MAX_INPUT_BYTES: usize = 256 << 10;
 /// The buffer that a socket is read with, which is cleared for each message: small, because most messages are.
@@ -65,19 +64,23 @@ pub(super) fn parse_id(id: &str) -> Result<Uuid, ApiError> {
 /// The protocol, as a browser of its own would speak it.
 async fn cdp_socket(
     State(app): State<App>,
+    extensions: Extensions,
     Path(id): Path<String>,
     QueryString(TokenQuery { token }): QueryString<TokenQuery>,
     upgrade: MaybeUpgrade,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| Kind::NotFound)?;
     // Before the upgrade, so that errors have a status.
-    let (port, note_activity) = app.sessions.connect(parse_id(&id)?, &token).await?;
-    let upgrade = upgrade.max_message_size(MAX_COMMAND_BYTES).max_frame_size(MAX_COMMAND_BYTES);
+    let id = parse_id(&id)?;
+    let (port, note_activity) = app.sessions.connect(id, &token).await?;
+    let meter = extensions.get::<MessageMeter>().cloned().unwrap_or_default();
+    meter.start(&app.client_memory.of_session(id));
+    let upgrade = upgrade.max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     let upgrade = upgrade.read_buffer_size(READ_BUFFER_BYTES);
-    Ok(upgrade.on_upgrade(move |socket| relay(socket, port, note_activity)))
+    Ok(upgrade.on_upgrade(move |socket| relay(socket, port, note_activity, meter)))
 }
 
-async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) {
+async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity, meter: MessageMeter) {
     let (sender, mut receiver) = port.split();
     let mut ping = ping_interval();
     loop {
@@ -86,9 +89,11 @@ async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) 
                 Some(Ok(Message::Text(text))) => {
                     note_activity();
                     sender.send(&text);
+                    meter.note_message();
                 }
+                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => meter.note_control(payload.len()),
+                Some(Ok(Message::Binary(_))) => meter.note_message(),
                 None | Some(Err(_) | Ok(Message::Close(_))) => return,
-                Some(Ok(_)) => {}
             },
             message = receiver.recv() => {
                 let Some(text) = message else {
@@ -100,7 +105,7 @@ async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) 
                 }
             }
             _ = ping.tick() => {
-                if !send(&mut socket, Message::Ping(Bytes::new())).await {
+                if meter.is_late() || !send(&mut socket, Message::Ping(Bytes::new())).await {
                     return;
                 }
             }

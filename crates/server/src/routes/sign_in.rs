@@ -5,14 +5,14 @@ use crate::auth::{Authenticated, SIGN_IN_COOKIE, require_own_page, sign_in_token
 use crate::base_url::base_url;
 use crate::body::{JsonBody, QueryString};
 use crate::error::ApiError;
+use access::sign_ins::SIGN_IN_DURATION;
+use access::{Caller, RateGroup};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
-use engine::sign_ins::SIGN_IN_DURATION;
-use engine::time::iso;
-use engine::{Caller, RateGroup};
+use stored_data::time::iso;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::admin::{SignInRequest, SignInView, SignOutQuery, SuccessResponse};
@@ -34,7 +34,7 @@ pub fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(post, path = "/admin/sign-in", tag = "Administration", security(()), request_body = SignInRequest,
     responses((status = 200, body = DataResponse<SignInView>),
         (status = 401, description = "The key or the link is not valid", body = wire::ErrorBody),
-        (status = 403, description = "Sent by a page of another origin", body = wire::ErrorBody)))]
+        (status = 403, description = "Sent by a page of another origin, or the key is that of an application", body = wire::ErrorBody)))]
 async fn sign_in(
     State(app): State<App>,
     headers: HeaderMap,

@@ -3,8 +3,11 @@
 
 use crate::app::App;
 use crate::base_url::{ClientAddress, base_url};
-use crate::body::read_body;
+use crate::body::read_small_body;
 use crate::oauth_error::{OAuthError, OAuthResponses};
+use access::authorization::{AuthorizationError, CodeGrant, includes_resource};
+use access::keys::Secret;
+use access::registration::{ClientCredentials, Registered, TOKEN_LIFETIME};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -13,9 +16,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::authorization::{AuthorizationError, CodeGrant, includes_resource};
-use engine::keys::Secret;
-use engine::registration::{ClientCredentials, Registered, TOKEN_LIFETIME};
 use identity::Expected;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,8 +26,6 @@ use utoipa_axum::routes;
 
 /// The grant of identity assertions, as standards name it.
 pub const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-/// A form or a JSON body has an assertion and a few names.
-pub const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(exchange)).routes(routes!(revoke_token))
@@ -79,22 +77,13 @@ async fn exchange(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let form = Form(form_or_json(&headers, body).await?);
+    let form = Form(form_or_json(&app, &headers, body).await?);
     let base = base_url(&app.settings, &headers);
     if form.get("resource").is_some_and(|resource| !includes_resource(&base, resource)) {
         return Err(OAuthError::invalid_target());
     }
     let basic = basic_credentials(&headers)?;
-    let client = match (&basic, form.get("client_id")) {
-        (Some((id, secret)), named) if named.is_none_or(|named| named == id) => {
-            Some(ClientCredentials { id, secret: Some(secret) })
-        }
-        (Some(_), _) => {
-            return Err(OAuthError::invalid("`client_id` is not the client of the Authorization header"));
-        }
-        (None, Some(id)) => Some(ClientCredentials { id, secret: form.get("client_secret") }),
-        (None, None) => None,
-    };
+    let client = client_credentials(basic.as_ref(), form.get("client_id"), form.get("client_secret"))?;
     match (form.get("grant_type"), &app.authorizations) {
         (Some(JWT_BEARER), _) => {
             let assertion = form.require("assertion")?;
@@ -156,13 +145,12 @@ struct Revocation {
     responses((status = 200, description = "The token does not work, whether it existed or not"), OAuthResponses))]
 async fn revoke_token(
     State(app): State<App>,
-    Extension(address): Extension<ClientAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let form = form_or_json(&headers, body).await?;
+    let form = form_or_json(&app, &headers, body).await?;
     let token = form.get("token").ok_or_else(|| OAuthError::invalid("`token` is missing"))?;
-    app.registrations.revoke_token(address.0, token).await?;
+    app.registrations.revoke_token(token).await?;
     if let Some(authorizations) = &app.authorizations {
         authorizations.revoke(token).await?;
     }
@@ -183,18 +171,18 @@ impl Form {
 
 /// The fields of a form, or of a JSON object with texts.
 pub(super) async fn form_or_json(
+    app: &App,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<BTreeMap<String, String>, OAuthError> {
-    let bytes =
-        read_body(body, MAX_BODY_BYTES).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
+    let body = read_small_body(app, body).await.map_err(|_| OAuthError::invalid("the body is too large"))?;
     let kind = headers.get(axum::http::header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if kind.starts_with(b"application/json") {
-        return serde_json::from_slice(&bytes)
+        return serde_json::from_slice(&body.bytes)
             .map_err(|_| OAuthError::invalid("the body must be a JSON object of texts"));
     }
     let mut fields = BTreeMap::new();
-    for (name, value) in url::form_urlencoded::parse(&bytes) {
+    for (name, value) in url::form_urlencoded::parse(&body.bytes) {
         if fields.insert(name.into_owned(), value.into_owned()).is_some() {
             return Err(OAuthError::invalid("a parameter must not be repeated"));
         }
@@ -202,8 +190,24 @@ pub(super) async fn form_or_json(
     Ok(fields)
 }
 
+/// The client that a header names, or the fields of a body.
+pub(super) fn client_credentials<'a>(
+    basic: Option<&'a (String, String)>,
+    id: Option<&'a str>,
+    secret: Option<&'a str>,
+) -> Result<Option<ClientCredentials<'a>>, OAuthError> {
+    match (basic, id) {
+        (Some((id, secret)), named) if named.is_none_or(|named| named == id) => {
+            Ok(Some(ClientCredentials { id, secret: Some(secret) }))
+        }
+        (Some(_), _) => Err(OAuthError::invalid("`client_id` is not the client of the Authorization header")),
+        (None, Some(id)) => Ok(Some(ClientCredentials { id, secret })),
+        (None, None) => Ok(None),
+    }
+}
+
 /// Client id and secret of an `Authorization: Basic` header.
-fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, OAuthError> {
+pub(super) fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, OAuthError> {
     let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };
     let decode = || {
         let encoded = value

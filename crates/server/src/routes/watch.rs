@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::auth::identify;
 use crate::error::ApiError;
 use crate::v1::TranslatedFromV1;
+use access::{Caller, RateGroup};
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
@@ -16,12 +17,10 @@ use axum::response::{IntoResponse, Response};
 use engine::crawl::CrawlKind;
 use engine::crawl::status::path;
 use engine::crawl::watch::{Watch, WatchUpdate};
-use engine::{Caller, RateGroup};
 use futures_util::stream::{self, Stream};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -179,7 +178,7 @@ async fn next_update(
     socket: &mut WebSocket,
     watch: &mut Watch,
 ) -> Result<Option<WatchUpdate>, WireError> {
-    let mut look = pin!(watch.next());
+    let mut look = watch.next_update();
     loop {
         tokio::select! {
             look = &mut look => return Ok(Some(look?)),
@@ -277,7 +276,7 @@ fn event_stream(watch: Watch, stopping: CancellationToken) -> impl Stream<Item =
     let state = (Some(watch), VecDeque::new(), stopping);
     stream::unfold(state, |(mut watch, mut pending, stopping)| async move {
         while pending.is_empty() {
-            let look = stopping.run_until_cancelled(watch.as_mut()?.next()).await?;
+            let look = stopping.run_until_cancelled(watch.as_mut()?.next_update()).await?;
             if push_events(look, &mut pending) {
                 watch = None;
             }

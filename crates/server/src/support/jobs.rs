@@ -1,9 +1,10 @@
 //! What can be said about a job from its own record: its kind, its state, why it failed, and what to do.
 
 use crate::app::App;
+use access::Caller;
+use engine::Error;
 use engine::agent::RunKind;
 use engine::crawl::CrawlKind;
-use engine::{Caller, Error};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;

@@ -19,9 +19,9 @@ const WITHOUT_EFFECT: [&str; 5] =
 const LOW_DEPTH: u64 = 3;
 const MEDIUM_DEPTH: u64 = 7;
 
-pub async fn start(gate: &Gate, bytes: Vec<u8>) -> Result<Response, ApiError> {
-    let Ok(Value::Object(body)) = serde_json::from_slice(&bytes) else {
-        return Ok(gate.send(Method::POST, "/v2/agent", bytes).await);
+pub async fn start(gate: &Gate, bytes: &[u8]) -> Result<Response, ApiError> {
+    let Ok(Value::Object(body)) = serde_json::from_slice(bytes) else {
+        return Ok(gate.send(Method::POST, "/v2/agent", bytes.to_vec()).await);
     };
     let run = agent_request(body)?;
     let sent = gate.send(Method::POST, "/v2/agent", run.to_string()).await;

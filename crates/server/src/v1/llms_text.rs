@@ -21,9 +21,9 @@ const CACHED_MILLISECONDS: u64 = 172_800_000;
 /// Documents come in pages of the status; so many hold more than `MAX_PAGES` documents.
 const MAX_STATUS_PAGES: usize = 100;
 
-pub async fn start(gate: &Gate, bytes: Vec<u8>) -> Result<Response, ApiError> {
-    let Ok(Value::Object(body)) = serde_json::from_slice(&bytes) else {
-        return Ok(gate.send(Method::POST, "/v2/crawl", bytes).await);
+pub async fn start(gate: &Gate, bytes: &[u8]) -> Result<Response, ApiError> {
+    let Ok(Value::Object(body)) = serde_json::from_slice(bytes) else {
+        return Ok(gate.send(Method::POST, "/v2/crawl", bytes.to_vec()).await);
     };
     let sent = gate.send(Method::POST, "/v2/crawl", crawl_request(body)?.to_string()).await;
     Ok(super::rewritten(sent, |body| {

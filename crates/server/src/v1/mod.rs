@@ -9,13 +9,15 @@ mod llms_text;
 mod requests;
 mod responses;
 
-use crate::body::read_body;
+use crate::app::App;
+use crate::auth::{error_response, identify, sign_in_token};
+use crate::body::{ReadBody, SMALL_BODY_BYTES, read_body};
 use crate::deprecation::deprecation_headers;
 use crate::error::ApiError;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, UPGRADE};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -36,27 +38,31 @@ pub fn route_label(path: &str) -> Option<&'static str> {
 }
 
 /// Answers a request that no route has taken: under `/v1` by way of `v2`, else not at all.
-pub async fn serve(v2: Router, body_limit: usize, request: Request) -> Response {
+pub async fn serve(app: App, v2: Router, request: Request) -> Response {
     let path = request.uri().path();
     let Some(path) = path.strip_prefix(PREFIX).map(|path| path.trim_end_matches('/').to_owned()) else {
         return ApiError::from(Kind::NotFound).into_response();
     };
     let (parts, body) = request.into_parts();
-    let gate = Gate { v2, parts };
-    let mut response =
-        answer(&gate, &path, body, body_limit).await.unwrap_or_else(IntoResponse::into_response);
+    let gate = Gate { app, v2, parts };
+    let mut response = match answer(&gate, &path, body).await {
+        Ok(response) => response,
+        Err(error) => error_response(&gate.app, error.0, &gate.parts.headers),
+    };
     response.headers_mut().extend(deprecation_headers(&replacement(&path), WARNING));
     response
 }
 
-async fn answer(gate: &Gate, path: &str, body: Body, body_limit: usize) -> Result<Response, ApiError> {
+async fn answer(gate: &Gate, path: &str, body: Body) -> Result<Response, ApiError> {
     let starts = gate.parts.method == Method::POST;
     let sections: Vec<&str> = path.split('/').collect();
     // A socket that watches a job: its messages are written for this version there.
     if gate.parts.headers.contains_key(UPGRADE) {
         return Ok(gate.send(gate.parts.method.clone(), &format!("/v2/{path}"), body).await);
     }
-    let bytes = read_body(body, body_limit).await?;
+    // Nothing else has a body here.
+    let read = if starts { Some(gate.read(body).await?) } else { None };
+    let bytes = read.as_ref().map_or(&[][..], |body| body.bytes.as_slice());
     match (sections.as_slice(), starts) {
         (["deep-research"], true) => deep_research::start(gate, bytes).await,
         (["deep-research", id], false) => deep_research::status(gate, id).await,
@@ -119,25 +125,40 @@ pub struct TranslatedFromV1;
 
 /// One request under `/v1` and the way to `/v2`.
 struct Gate {
+    app: App,
     v2: Router,
     parts: Parts,
 }
 
 impl Gate {
+    /// Reads the body once it is known who sent it. A caller who needs no key may be anybody.
+    async fn read(&self, body: Body) -> Result<ReadBody, ApiError> {
+        let headers = &self.parts.headers;
+        let has_credentials = headers.contains_key(AUTHORIZATION) || sign_in_token(headers).is_some();
+        let limit = self.app.settings.body_limit;
+        let limit = if self.app.keyless.is_some() && !has_credentials {
+            limit.min(SMALL_BODY_BYTES)
+        } else {
+            identify(&self.app, &self.parts.method, headers).await?;
+            limit
+        };
+        read_body(body, limit, &self.app.body_memory).await
+    }
+
     /// Sends a translated request and translates its response. What `remember` reads from the request is given
     /// to the translation of the response.
     async fn translate<T>(
         &self,
         path: &str,
-        bytes: Vec<u8>,
+        bytes: &[u8],
         request: fn(&mut Object) -> Translated,
         remember: impl Fn(&Object) -> T,
         response: impl Fn(&mut Object, T),
     ) -> Result<Response, ApiError> {
         let to = format!("/v2/{path}");
         // What is no object is refused there, in its words.
-        let Ok(Value::Object(mut body)) = serde_json::from_slice(&bytes) else {
-            return Ok(self.send(Method::POST, &to, bytes).await);
+        let Ok(Value::Object(mut body)) = serde_json::from_slice(bytes) else {
+            return Ok(self.send(Method::POST, &to, bytes.to_vec()).await);
         };
         let remembered = remember(&body);
         request(&mut body)?;

@@ -15,6 +15,7 @@ use crate::error::FullDisk;
 use crate::{StoreError, StoreResult, clock, failure};
 use bytes::Bytes;
 use content::ObjectContent;
+use futures_util::future::BoxFuture;
 use object_store::{ObjectStore, ObjectStoreExt, path::Path};
 use std::fmt;
 use std::path::PathBuf;
@@ -77,20 +78,28 @@ impl Objects {
 
     /// Stores an object for `keep_for`, replacing one with the same key. It is there whole or not at
     /// all, for readers too.
-    pub async fn put(&self, key: &str, team: Uuid, bytes: Bytes, keep_for: Duration) -> StoreResult<()> {
-        self.put_content(key, team, ObjectContent::Bytes(bytes), keep_for).await
+    pub fn put<'a>(
+        &'a self,
+        key: &'a str,
+        team: Uuid,
+        bytes: Bytes,
+        keep_for: Duration,
+    ) -> BoxFuture<'a, StoreResult<()>> {
+        Box::pin(async move { self.put_content(key, team, ObjectContent::Bytes(bytes), keep_for).await })
     }
 
     /// The same for the bytes of a file, from its beginning; a few megabytes of it are in memory at a time.
-    pub async fn put_file(
-        &self,
-        key: &str,
+    pub fn put_file<'a>(
+        &'a self,
+        key: &'a str,
         team: Uuid,
         file: tokio::fs::File,
         bytes: u64,
         keep_for: Duration,
-    ) -> StoreResult<()> {
-        self.put_content(key, team, ObjectContent::File { file, bytes }, keep_for).await
+    ) -> BoxFuture<'a, StoreResult<()>> {
+        Box::pin(
+            async move { self.put_content(key, team, ObjectContent::File { file, bytes }, keep_for).await },
+        )
     }
 
     async fn put_content(
@@ -136,13 +145,17 @@ impl Objects {
     }
 
     /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
-    pub async fn get(&self, key: &str) -> StoreResult<Option<Bytes>> {
-        self.read_object(key, object_store::GetResult::bytes).await
+    pub fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, StoreResult<Option<Bytes>>> {
+        Box::pin(async move { self.read_object(key, object_store::GetResult::bytes).await })
     }
 
     /// Writes the bytes of an object to a file; how many, or `None` as for [`Self::get`].
-    pub async fn get_to_file(&self, key: &str, file: &mut tokio::fs::File) -> StoreResult<Option<u64>> {
-        self.read_object(key, |found| content::copy_to_file(found, file)).await
+    pub fn get_to_file<'a>(
+        &'a self,
+        key: &'a str,
+        file: &'a mut tokio::fs::File,
+    ) -> BoxFuture<'a, StoreResult<Option<u64>>> {
+        Box::pin(async move { self.read_object(key, |found| content::copy_to_file(found, file)).await })
     }
 
     /// Reads an object with `reader`, unless there is none.
@@ -170,85 +183,93 @@ impl Objects {
     }
 
     /// Deletes an object; `false` when it was not known.
-    pub async fn delete(&self, key: &str) -> StoreResult<bool> {
-        checked(key)?;
-        let Some(entry) = self.index.object(key).await? else { return Ok(false) };
-        self.remove(vec![entry]).await?;
-        Ok(true)
+    pub fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, StoreResult<bool>> {
+        Box::pin(async move {
+            checked(key)?;
+            let Some(entry) = self.index.object(key).await? else { return Ok(false) };
+            self.remove(vec![entry]).await?;
+            Ok(true)
+        })
     }
 
     /// Deletes what is past its time; then, while more than `ceiling_bytes` is stored, what would
     /// expire soonest. Bounded work per call.
-    pub async fn sweep(&self, ceiling_bytes: u64) -> StoreResult<ObjectSweep> {
-        self.clear_partial().await?;
-        let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
-        let mut done = ObjectSweep::default();
-        for _ in 0..MAX_BATCHES_PER_SWEEP {
-            let expired = self.index.expired_objects(MAX_BATCH_OBJECTS).await?;
-            if expired.is_empty() {
-                break;
+    pub fn sweep(&self, ceiling_bytes: u64) -> BoxFuture<'_, StoreResult<ObjectSweep>> {
+        Box::pin(async move {
+            self.clear_partial().await?;
+            let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
+            let mut done = ObjectSweep::default();
+            for _ in 0..MAX_BATCHES_PER_SWEEP {
+                let expired = self.index.expired_objects(MAX_BATCH_OBJECTS).await?;
+                if expired.is_empty() {
+                    break;
+                }
+                done.expired += expired.len() as u64;
+                done.bytes_freed += self.remove(expired).await?;
             }
-            done.expired += expired.len() as u64;
-            done.bytes_freed += self.remove(expired).await?;
-        }
-        for _ in 0..MAX_BATCHES_PER_SWEEP {
-            let mut excess = self.index.object_bytes().await?.saturating_sub(ceiling);
-            if excess <= 0 {
-                break;
+            for _ in 0..MAX_BATCHES_PER_SWEEP {
+                let mut excess = self.index.object_bytes().await?.saturating_sub(ceiling);
+                if excess <= 0 {
+                    break;
+                }
+                let mut soonest = self.index.soonest_objects(MAX_BATCH_OBJECTS).await?;
+                let enough = soonest.iter().position(|entry| {
+                    excess -= entry.bytes;
+                    excess <= 0
+                });
+                soonest.truncate(enough.map_or(soonest.len(), |last| last + 1));
+                if soonest.is_empty() {
+                    break;
+                }
+                done.evicted += soonest.len() as u64;
+                done.bytes_freed += self.remove(soonest).await?;
             }
-            let mut soonest = self.index.soonest_objects(MAX_BATCH_OBJECTS).await?;
-            let enough = soonest.iter().position(|entry| {
-                excess -= entry.bytes;
-                excess <= 0
-            });
-            soonest.truncate(enough.map_or(soonest.len(), |last| last + 1));
-            if soonest.is_empty() {
-                break;
-            }
-            done.evicted += soonest.len() as u64;
-            done.bytes_freed += self.remove(soonest).await?;
-        }
-        Ok(done)
+            Ok(done)
+        })
     }
 
     /// Writes, reads and deletes a small object, to find out whether the place works.
-    pub async fn probe(&self, team: Uuid) -> StoreResult<()> {
-        let key = format!("probe/{}", Uuid::now_v7());
-        let bytes = Bytes::from_static(b"probe");
-        self.put(&key, team, bytes.clone(), Duration::from_mins(1)).await?;
-        let read = self.get(&key).await?;
-        self.delete(&key).await?;
-        if read.as_ref() == Some(&bytes) {
-            return Ok(());
-        }
-        Err(StoreError::Objects("it did not give back what was written".into()))
+    pub fn probe(&self, team: Uuid) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(async move {
+            let key = format!("probe/{}", Uuid::now_v7());
+            let bytes = Bytes::from_static(b"probe");
+            self.put(&key, team, bytes.clone(), Duration::from_mins(1)).await?;
+            let read = self.get(&key).await?;
+            self.delete(&key).await?;
+            if read.as_ref() == Some(&bytes) {
+                return Ok(());
+            }
+            Err(StoreError::Objects("it did not give back what was written".into()))
+        })
     }
 
     /// Deletes the bytes first and then the index rows, of those whose bytes are gone; how many bytes.
     /// An object that is written anew meanwhile keeps its row, and its reader finds it missing at worst.
     /// Deletes the oldest objects whose key begins with `prefix` while these take more than `ceiling_bytes`. Bounded
     /// work per call; how many were deleted.
-    pub async fn shrink(&self, prefix: &str, ceiling_bytes: u64) -> StoreResult<u64> {
-        let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
-        let mut deleted = 0;
-        for _ in 0..MAX_BATCHES_PER_SWEEP {
-            let mut excess = self.index.bytes_under(prefix).await?.saturating_sub(ceiling);
-            if excess <= 0 {
-                break;
+    pub fn shrink<'a>(&'a self, prefix: &'a str, ceiling_bytes: u64) -> BoxFuture<'a, StoreResult<u64>> {
+        Box::pin(async move {
+            let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
+            let mut deleted = 0;
+            for _ in 0..MAX_BATCHES_PER_SWEEP {
+                let mut excess = self.index.bytes_under(prefix).await?.saturating_sub(ceiling);
+                if excess <= 0 {
+                    break;
+                }
+                let mut oldest = self.index.oldest_under(prefix, MAX_BATCH_OBJECTS).await?;
+                oldest.retain(|entry| {
+                    let wanted = excess > 0;
+                    excess = excess.saturating_sub(entry.bytes);
+                    wanted
+                });
+                if oldest.is_empty() {
+                    break;
+                }
+                deleted += oldest.len() as u64;
+                self.remove(oldest).await?;
             }
-            let mut oldest = self.index.oldest_under(prefix, MAX_BATCH_OBJECTS).await?;
-            oldest.retain(|entry| {
-                let wanted = excess > 0;
-                excess = excess.saturating_sub(entry.bytes);
-                wanted
-            });
-            if oldest.is_empty() {
-                break;
-            }
-            deleted += oldest.len() as u64;
-            self.remove(oldest).await?;
-        }
-        Ok(deleted)
+            Ok(deleted)
+        })
     }
 
     async fn remove(&self, entries: Vec<ObjectEntry>) -> StoreResult<u64> {

@@ -82,7 +82,7 @@ pub(crate) async fn add_usage(
     tx.query("credits.usage_add")
         .bind(team)
         .bind(period)
-        .bind(key.unwrap_or(Uuid::nil()))
+        .bind(key.unwrap_or_default())
         .bind(purpose)
         .bind(credits)
         .bind(tokens)

@@ -5,7 +5,7 @@ DELETE FROM scrapes
 WHERE id IN (SELECT id FROM scrapes WHERE id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED)
 
 -- name: get
-SELECT id, ok, private, credits, created_at, url, error, result
+SELECT id, key_id, ok, private, credits, created_at, url, error, result
 FROM scrapes
 WHERE team_id = $1 AND id = $2 AND expires_at > gannet_now()
 

@@ -10,7 +10,12 @@ use uuid::Uuid;
 
 #[async_trait::async_trait]
 impl<B: Backend> SignInStore for B {
-    async fn start_sign_in(&self, hash: &[u8; 32], key: Uuid, keep_for: Duration) -> StoreResult<Millis> {
+    async fn start_sign_in(
+        &self,
+        hash: &[u8; 32],
+        key: Uuid,
+        keep_for: Duration,
+    ) -> StoreResult<Option<Millis>> {
         let mut tx = self.begin().await?;
         tx.query("sign_ins.trim").bind(key).bind(MAX_SIGN_INS_PER_KEY - 1).execute(&mut tx).await?;
         let row = tx
@@ -18,9 +23,9 @@ impl<B: Backend> SignInStore for B {
             .bind(&hash[..])
             .bind(key)
             .bind(clock::millis(keep_for))
-            .fetch_one(&mut tx)
+            .fetch_optional(&mut tx)
             .await?;
-        let expires_at = row.int("expires_at")?;
+        let expires_at = row.map(|row| row.int("expires_at")).transpose()?;
         tx.commit().await?;
         Ok(expires_at)
     }

@@ -14,6 +14,7 @@ FROM sign_ins s
 JOIN keys_in_force k ON k.id = s.key_id
 JOIN teams t ON t.id = k.team_id
 WHERE s.hash = $1 AND s.expires_at > gannet_now()
+  AND NOT EXISTS (SELECT 1 FROM authorizations a WHERE a.key_id = s.key_id)
 
 -- name: purge
 DELETE FROM sign_ins
@@ -22,8 +23,10 @@ WHERE hash IN (
 )
 
 -- name: start
+-- Not for a key that a person gave to a client: its secrets last for an hour and are renewed, the cookie would stay.
 INSERT INTO sign_ins (hash, key_id, expires_at)
-VALUES ($1, $2, gannet_now() + $3)
+SELECT $1::bytea, $2::uuid, gannet_now() + $3
+WHERE NOT EXISTS (SELECT 1 FROM authorizations WHERE key_id = $2)
 RETURNING expires_at
 
 -- name: trim

@@ -37,12 +37,17 @@ async fn a_crawl_survives_kills(ground: TestStore) {
     for round in 0..cases(3, 40) {
         let mut child = worker(&book, &ground.url).spawn().expect("a second process");
         let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let (started, works) = tokio::sync::oneshot::channel();
         let reader = tokio::task::spawn_blocking(move || {
-            let settled =
+            let mut settled =
                 lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("completed ")?.parse().ok());
-            settled.last().unwrap_or(0_u64)
+            let first = settled.next();
+            let _ = started.send(());
+            settled.last().or(first).unwrap_or(0_u64)
         });
-        tokio::time::sleep(Duration::from_millis(400 + u64::from(round * 37 % 150))).await;
+        let works = tokio::time::timeout(Duration::from_mins(1), works).await;
+        works.expect("the worker begins").expect("the reader says so");
+        tokio::time::sleep(Duration::from_millis(u64::from(20 + round * 37 % 150))).await;
         child.kill().expect("killed");
         child.wait().expect("gone");
         let acknowledged = reader.await.unwrap();

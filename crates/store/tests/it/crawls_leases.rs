@@ -94,7 +94,7 @@ async fn a_retry_waits_and_counts(ground: TestStore) {
         if let Some(claimed) = book.claim(10).await.pop() {
             break claimed;
         }
-        assert!(start.elapsed() < Duration::from_secs(30));
+        assert!(start.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     // The store counts whole milliseconds.

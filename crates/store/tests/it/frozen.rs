@@ -53,7 +53,7 @@ async fn a_frozen_server_holds_nobody() {
     drop(frozen);
     while let Err(error) = store.ping().await {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-        assert!(sent.elapsed() < Duration::from_secs(30), "it comes back by itself");
+        assert!(sent.elapsed() < Duration::from_mins(2), "it comes back by itself");
     }
     store.record_scrapes(vec![with_page]).await.unwrap();
     assert_eq!(store.balance(team).await.unwrap().used, 1, "written once, then or now");

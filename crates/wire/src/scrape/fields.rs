@@ -61,7 +61,7 @@ fields! {
     "timeout" Works "1,000 to 300,000 ms; default 60,000";
     "waitFor" Works "0 to 60,000 ms, less than half of `timeout`; uses the browser";
     "mobile" Works "";
-    "parsers" Works "default `[\"pdf\", \"image\"]`. `[]` returns all files as base64, a list without `pdf` PDFs; without `image`, or without OCR models, pictures are refused. Office files, e-books, mails and CSV are read with every other list. Of `{type: \"pdf\"}`: `mode`, `maxPages`, `pages`, `blocks`, `pageMarkers`, `password`; spans of blocks count characters (code points)";
+    "parsers" Works "default `[\"pdf\", \"image\"]`. `[]` returns all files as base64, a list without `pdf` PDFs; without `image`, or without OCR, pictures are refused. Office files, e-books, mails and CSV are read with every other list. Of `{type: \"pdf\"}`: `mode`, `maxPages`, `pages`, `blocks`, `pageMarkers`, `password`; spans of blocks count characters (code points)";
     "actions" Works "at most 50, waits of 60 s in all; uses the browser";
     "actions: wait" Works "`milliseconds` or `selector`";
     "actions: click" Works "`selector`, `all`";

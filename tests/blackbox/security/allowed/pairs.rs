@@ -95,6 +95,8 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 #[tokio::test]
 async fn a_request_gets_the_same_response_as_if_it_were_alone() {
     const CONCURRENT_URLS: usize = 8;
+    // A server of its own: pages of other tests could make it stop to ask this machine for markdown in
+    // between.
     let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
     let (site, tls) = (SiteServer::start(slow_pages()), Site::start_tls());
     let pages = ["/wall", "/pdf", "/moved", "/visitor"].map(|path| site.url(path));

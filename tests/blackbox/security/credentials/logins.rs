@@ -79,7 +79,8 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_login_in_a_url_is_used_and_neither_stored_nor_shown() {
-    let (dir, server) = without_browser().await;
+    let dir = TempDir::new();
+    let server = config(&dir).set("browser", "off").start().await;
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     for _ in 0..2 {
@@ -112,7 +113,7 @@ async fn a_login_in_a_url_is_used_and_neither_stored_nor_shown() {
 
 #[tokio::test]
 async fn a_page_behind_a_login_is_not_found_by_search() {
-    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let fixture = ScrapeFixture::without_browser().await;
     scrape_as(fixture.http(), &with_login(&fixture.site.url("/article")), json!({})).await.expect_success();
     fixture.scrape_document("/menu", json!({})).await;
     crate::index::wait_for_results(fixture.http(), "menu", 1).await;
@@ -121,7 +122,7 @@ async fn a_page_behind_a_login_is_not_found_by_search() {
 
 #[tokio::test]
 async fn a_login_is_only_sent_over_verified_tls() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let site = Site::start_tls();
     let address = with_login(&site.url("/article"));
     assert_failure(&scrape_as(&server.http, &address, json!({})).await, 500, "SCRAPE_SSL_ERROR");
@@ -138,7 +139,7 @@ async fn a_login_is_only_sent_over_verified_tls() {
 
 #[tokio::test]
 async fn a_crawl_logs_in_at_its_own_origin_and_shows_no_login() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     let body = json!({ "url": with_login(&site.url("/")), "allowExternalLinks": true, "limit": 10 });
@@ -168,7 +169,7 @@ async fn a_crawl_logs_in_at_its_own_origin_and_shows_no_login() {
 
 #[tokio::test]
 async fn a_running_crawl_shows_no_login() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let site = Site::start();
     let body = json!({ "url": with_login(&site.url("/hang")), "sitemap": "skip", "ignoreRobotsTxt": true,
         "webhook": with_login("https://hooks.example/hook") });
@@ -184,7 +185,7 @@ async fn a_running_crawl_shows_no_login() {
 
 #[tokio::test]
 async fn an_agent_run_logs_in_at_its_own_urls_and_shows_no_login() {
-    let (_dir, server) = without_browser().await;
+    let server = without_browser().await;
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });

@@ -25,6 +25,11 @@ async fn the_first_key_is_not_printed_to_a_log() {
         assert!(!banner.contains(&key), "{banner}");
         assert!(banner.contains("data/first-key"), "the banner does not say where the key is: {banner}");
         assert!(!server.log().contains(&key), "the key is in the log");
+        // Neither is the link that signs in as it.
+        let link = std::fs::read_to_string(dir.join("data/sign-in-link")).unwrap();
+        let token = link.trim().split_once("?open=").expect("a link").1;
+        assert!(!banner.contains(token) && !server.log().contains(token), "{banner}");
+        assert!(banner.contains("data/sign-in-link"), "{banner}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{count_activity, post_and_disconnect, post_with_key, remaining_credits, retry_until_free};
 use crate::scrape::{ScrapeFixture, config};
 use crate::server::{Server, ServerConfig};
+use crate::wait::eventually;
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ async fn a_caller_who_disconnects_can_retry_with_the_same_key() {
     let waiting = json!({ "url": fixture.site.url("/hang"), "timeout": 1500 });
     let first = post_with_key(fixture.http(), "/v2/scrape", "k2", &waiting);
     let second = async {
-        tokio::time::sleep(Duration::from_millis(600)).await;
+        eventually("the first one runs", async || fixture.site.hits("/hang") == 1).await;
         post_with_key(fixture.http(), "/v2/scrape", "k2", &waiting).await
     };
     let (first, second) = tokio::join!(first, second);

@@ -63,7 +63,7 @@ async fn large_pages_wait_for_memory_and_small_ones_do_not() {
     };
     let first = scrape(&server.http, "/large/1", 60_000);
     far.acquire().await.unwrap().forget();
-    // It has been sent; a moment later it is read.
+    // It has been sent; a moment later it is read, which cannot be seen from outside.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let (second, third) = (scrape(&other, "/large/2", 60_000), scrape(&server.http, "/large/3", 2_000));
 

@@ -47,7 +47,13 @@ pub(crate) fn parse_docx(archive: &mut Archive<'_>) -> Result<Document, Document
     add_running_text(archive, &relations, &mut blocks)?;
     let metadata =
         read_metadata(archive, package.part_of_kind("core-properties").unwrap_or("docProps/core.xml"))?;
-    Ok(Document { metadata, pages: vec![Page::whole(blocks)], total_pages: 1, warnings })
+    Ok(Document {
+        metadata,
+        pages: vec![Page::whole(blocks)],
+        total_pages: 1,
+        warnings,
+        ..Document::default()
+    })
 }
 
 fn load_related(

@@ -1,23 +1,24 @@
 //! The walk over the body of an OpenDocument file, with stacks of our own for what nests.
 
+use super::copies::Copies;
 use super::objects::object_blocks;
 use super::styles::Styles;
 use crate::block::{Block, BlockKind, Content, ListItem, Script, Span};
 use crate::error::DocumentError;
 use crate::flatten::blocks_to_spans;
 use crate::flow::{Flow, ListId, is_blank};
+use crate::limit::cost_of;
 use crate::office::style::{Role, TextStyle};
 use crate::package::{Archive, Node, TreeVisitor, XmlTree, walk_tree};
 use crate::table::TableBuilder;
 
 const MAX_SPACES: usize = 100;
-/// Repetitions of a cell or row with text in a table of a text; sheets are read elsewhere.
-const MAX_REPEATS: usize = 1000;
 
 #[derive(Debug)]
 pub(super) struct BodyReader<'a, 'b> {
     styles: &'a Styles,
     archive: &'a mut Archive<'b>,
+    copies: &'a mut Copies,
     flows: Vec<Flow>,
     tables: Vec<TableBuilder>,
     paragraphs: Vec<Paragraph>,
@@ -54,10 +55,11 @@ struct OpenList {
 }
 
 impl<'a, 'b> BodyReader<'a, 'b> {
-    pub(super) fn new(styles: &'a Styles, archive: &'a mut Archive<'b>) -> Self {
+    pub(super) fn new(styles: &'a Styles, archive: &'a mut Archive<'b>, copies: &'a mut Copies) -> Self {
         Self {
             styles,
             archive,
+            copies,
             flows: Vec::new(),
             tables: Vec::new(),
             paragraphs: Vec::new(),
@@ -221,8 +223,8 @@ impl<'a, 'b> BodyReader<'a, 'b> {
         let Some(table) = self.tables.last_mut() else { return };
         let number = |name: &str| tree.attribute(cell, name).and_then(|number| number.parse::<usize>().ok());
         let (columns, rows) = (number("number-columns-spanned"), number("number-rows-spanned"));
-        let repeats = number("number-columns-repeated").unwrap_or(1).clamp(1, MAX_REPEATS);
-        for _ in 1..repeats {
+        let repeats = number("number-columns-repeated").unwrap_or(1);
+        for _ in 0..self.copies.take(repeats, 1, cost_of(&blocks)) {
             table.push(blocks.clone(), columns.unwrap_or(1), rows.unwrap_or(1));
         }
         table.push(blocks, columns.unwrap_or(1), rows.unwrap_or(1));
@@ -231,7 +233,8 @@ impl<'a, 'b> BodyReader<'a, 'b> {
     fn repeat_row(&mut self, tree: &XmlTree, row: Node) {
         let Some(table) = self.tables.last_mut() else { return };
         let repeats = tree.attribute(row, "number-rows-repeated").and_then(|repeats| repeats.parse().ok());
-        for _ in 1..repeats.unwrap_or(1_usize).min(MAX_REPEATS) {
+        let (cells, cost) = table.size_of_last_row();
+        for _ in 0..self.copies.take(repeats.unwrap_or(1), cells, cost) {
             if table.is_full() {
                 break;
             }

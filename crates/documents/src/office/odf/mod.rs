@@ -2,8 +2,11 @@
 //! like those of the other formats.
 
 mod body;
+mod copies;
 mod objects;
 mod styles;
+
+pub(super) use copies::Copies;
 
 use body::BodyReader;
 use styles::Styles;
@@ -40,23 +43,32 @@ fn load_styles(archive: &mut Archive<'_>, content: &XmlTree) -> Result<Styles, D
 pub(crate) fn parse_odt(archive: &mut Archive<'_>) -> Result<Document, DocumentError> {
     let tree = load_content(archive)?;
     let styles = load_styles(archive, &tree)?;
-    let mut reader = BodyReader::new(&styles, archive);
+    let mut copies = Copies::new(&tree);
+    let mut reader = BodyReader::new(&styles, archive, &mut copies);
     let body = tree.descendant(tree.root(), "body").unwrap_or(tree.root());
     let mut blocks = reader.read_blocks(&tree, body)?;
     blocks.extend(reader.take_notes());
     shift_headings_below_title(&mut blocks);
     let metadata = read_metadata(archive, "meta.xml")?;
-    let warnings = warnings_of(&tree);
-    Ok(Document { metadata, pages: vec![Page::whole(blocks)], total_pages: 1, warnings })
+    let mut warnings = warnings_of(&tree);
+    warnings.extend(copies.warning());
+    Ok(Document {
+        metadata,
+        pages: vec![Page::whole(blocks)],
+        total_pages: 1,
+        warnings,
+        ..Document::default()
+    })
 }
 
 pub(crate) fn parse_odp(archive: &mut Archive<'_>) -> Result<Document, DocumentError> {
     let tree = load_content(archive)?;
     let styles = load_styles(archive, &tree)?;
+    let mut copies = Copies::new(&tree);
     let mut pages = Vec::new();
     let slides: Vec<_> = tree.descendants(tree.root()).filter(|node| tree.is(*node, "page")).collect();
     for (number, slide) in (1..).zip(slides) {
-        let mut reader = BodyReader::new(&styles, archive);
+        let mut reader = BodyReader::new(&styles, archive, &mut copies);
         let mut blocks = reader.read_blocks(&tree, slide)?;
         blocks.extend(reader.take_notes());
         mark_unmarked_title(&mut blocks);
@@ -66,7 +78,9 @@ pub(crate) fn parse_odp(archive: &mut Archive<'_>) -> Result<Document, DocumentE
     }
     let metadata = read_metadata(archive, "meta.xml")?;
     let total_pages = u32::try_from(pages.len()).unwrap_or(u32::MAX);
-    Ok(Document { metadata, pages, total_pages, warnings: warnings_of(&tree) })
+    let mut warnings = warnings_of(&tree);
+    warnings.extend(copies.warning());
+    Ok(Document { metadata, pages, total_pages, warnings, ..Document::default() })
 }
 
 /// Some programs write titles of slides as any other shape: a short first line above something longer is one.

@@ -4,18 +4,16 @@
 use super::{Sheet, Workbook};
 use crate::block::Document;
 use crate::error::DocumentError;
-use crate::office::odf::{load_content, warnings_of};
+use crate::office::odf::{Copies, load_content, warnings_of};
 use crate::office::properties::read_metadata;
 use crate::package::{Archive, Node, XmlTree};
-
-/// How often a cell or row with text is repeated at most.
-const MAX_REPEATS: u32 = 1000;
 
 pub(crate) fn parse_ods(archive: &mut Archive<'_>) -> Result<Document, DocumentError> {
     let tree = load_content(archive)?;
     let mut workbook = Workbook::default();
     workbook.document.warnings = warnings_of(&tree);
     let hidden_styles = hidden_table_styles(&tree);
+    let mut copies = Copies::new(&tree);
     let body = tree.descendant(tree.root(), "spreadsheet").unwrap_or(tree.root());
     for table in tree.children(body).filter(|node| tree.is(*node, "table")) {
         let name = tree.attribute(table, "name").unwrap_or_default().to_owned();
@@ -24,9 +22,10 @@ pub(crate) fn parse_ods(archive: &mut Archive<'_>) -> Result<Document, DocumentE
             continue;
         }
         let mut sheet = Sheet { name, ..Sheet::default() };
-        read_rows(&tree, table, &mut sheet, &mut workbook);
+        read_rows(&tree, table, &mut sheet, &mut workbook, &mut copies);
         workbook.push_sheet(sheet);
     }
+    workbook.document.warnings.extend(copies.warning());
     workbook.document.metadata = read_metadata(archive, "meta.xml")?;
     Ok(workbook.finish())
 }
@@ -44,13 +43,20 @@ fn repeats(tree: &XmlTree, node: Node, attribute: &str) -> u32 {
     tree.attribute(node, attribute).and_then(|count| count.parse().ok()).unwrap_or(1).max(1)
 }
 
-fn read_rows(tree: &XmlTree, table: Node, sheet: &mut Sheet, workbook: &mut Workbook) {
+/// How many of something that repeats are read.
+fn times(copies: &mut Copies, count: u32, cells: usize, text_bytes: usize) -> u32 {
+    let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+    u32::try_from(copies.take(wanted, cells, text_bytes)).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+fn read_rows(tree: &XmlTree, table: Node, sheet: &mut Sheet, workbook: &mut Workbook, copies: &mut Copies) {
     let mut row_index = 0_u32;
     for row in tree.descendants(table).filter(|node| tree.is(*node, "table-row")) {
         let count = repeats(tree, row, "number-rows-repeated");
-        let cells = read_cells(tree, row, row_index, sheet);
-        let copies = if cells.is_empty() { 0 } else { count.min(MAX_REPEATS) };
-        for copy in 0..copies {
+        let cells = read_cells(tree, row, row_index, sheet, copies);
+        let text_bytes = cells.iter().map(|(_, text)| text.len()).sum();
+        let rows = if cells.is_empty() { 0 } else { times(copies, count, cells.len(), text_bytes) };
+        for copy in 0..rows {
             for (column, text) in &cells {
                 if sheet.cells.len() >= workbook.room() {
                     workbook.truncated = true;
@@ -64,7 +70,13 @@ fn read_rows(tree: &XmlTree, table: Node, sheet: &mut Sheet, workbook: &mut Work
 }
 
 /// The cells of a row that have text, with their columns.
-fn read_cells(tree: &XmlTree, row: Node, row_index: u32, sheet: &mut Sheet) -> Vec<(u32, String)> {
+fn read_cells(
+    tree: &XmlTree,
+    row: Node,
+    row_index: u32,
+    sheet: &mut Sheet,
+    copies: &mut Copies,
+) -> Vec<(u32, String)> {
     let mut cells = Vec::new();
     let mut column = 0_u32;
     for cell in tree.children(row) {
@@ -75,7 +87,7 @@ fn read_cells(tree: &XmlTree, row: Node, row_index: u32, sheet: &mut Sheet) -> V
         let count = repeats(tree, cell, "number-columns-repeated");
         let text = if is_cell { text_of_cell(tree, cell) } else { String::new() };
         if !text.is_empty() {
-            for copy in 0..count.min(MAX_REPEATS) {
+            for copy in 0..times(copies, count, 1, text.len()) {
                 cells.push((column.saturating_add(copy), text.clone()));
             }
             let wide = repeats(tree, cell, "number-columns-spanned");

@@ -43,6 +43,12 @@ impl Area {
             && self.left <= other.right
             && other.left <= self.right
     }
+
+    /// Whether a merged cell begins in it. Those of a file may also end before they begin.
+    fn holds_start(self, &[top, left, bottom, right]: &[u32; 4]) -> bool {
+        (self.top..=self.bottom.min(bottom)).contains(&top)
+            && (self.left..=self.right.min(right)).contains(&left)
+    }
 }
 
 pub(super) fn sheet_blocks(cells: &Cells, merged: &[[u32; 4]]) -> Vec<Block> {
@@ -182,10 +188,10 @@ fn area_table(area: Area, rows: &BTreeMap<u32, Vec<(u32, &str)>>, merged: &[[u32
     let sparse = width > MAX_COLUMNS || (places > MAX_PLACES && places / filled.max(1) > 20);
     let spans: HashMap<(u32, u32), (usize, usize)> = merged
         .iter()
-        .filter(|[top, left, bottom, right]| top <= bottom && left <= right)
+        .filter(|cell| area.holds_start(cell))
         .map(|&[top, left, bottom, right]| {
             let rows_below = rows.range(top..=bottom.min(area.bottom)).count();
-            let columns = (right.min(area.right).saturating_sub(left)) as usize + 1;
+            let columns = (right.min(area.right) - left) as usize + 1;
             ((top, left), (rows_below.max(1), columns))
         })
         .collect();

@@ -42,6 +42,23 @@ fn a_merged_line_above_a_table_is_its_title_and_other_merged_cells_span() {
 }
 
 #[test]
+fn cells_merged_in_one_table_leave_the_others_alone() {
+    let rows = [
+        row(1, &[("A", "a"), ("B", "b")]),
+        row(2, &[("A", "1"), ("B", "2")]),
+        row(20, &[("A", "Sum"), ("C", "c")]),
+        row(21, &[("A", "3"), ("B", "4"), ("C", "5")]),
+    ];
+    let merged = "<mergeCells><mergeCell ref='A20:B20'/></mergeCells>";
+    let file = xlsx(&format!("<sheetData>{}</sheetData>{merged}", rows.concat()), "hidden");
+    assert_eq!(
+        markdown(&file),
+        "## First\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n<table>\n<tr><th colspan=\"2\">Sum</th><th>c</th></tr>\n\
+         <tr><td>3</td><td>4</td><td>5</td></tr>\n</table>"
+    );
+}
+
+#[test]
 fn formulas_show_their_value() {
     let sheet = "<sheetData><row r='1'><c r='A1'><f>1+1</f><v>2</v></c><c r='B1' t='b'><v>1</v></c></row></sheetData>";
     assert_eq!(markdown(&xlsx(sheet, "hidden")), "## First\n\n| 2 | TRUE |\n| --- | --- |");

@@ -27,14 +27,15 @@ pub(super) fn find_rivers(lines: &[&Line], min_width: f32) -> Vec<River> {
     let step = |x: f32| (((x - left) * STEPS_PER_POINT).max(0.0) as usize).min(MAX_STEPS);
     let mut covered = vec![0u32; step(right) + 2];
     for line in lines {
+        // Each place counts once for a line, also where its pieces stand over each other.
         let mut reached = 0;
         for run in &line.runs {
-            let from = step(run.bounds.left + 0.4).max(reached);
+            let from = step(run.bounds.left + 0.4);
             let to = step(run.bounds.right - 0.4).max(from);
-            for slot in &mut covered[from..=to] {
+            for slot in covered.iter_mut().take(to + 1).skip(from.max(reached)) {
                 *slot += 1;
             }
-            reached = to + 1;
+            reached = reached.max(to + 1);
         }
     }
     let allowed = u32::try_from(lines.len() / 10).unwrap_or(0);
@@ -189,6 +190,16 @@ mod tests {
         let rivers = find_rivers(&lines.iter().collect::<Vec<_>>(), 3.0);
         assert_eq!(rivers.len(), 2);
         assert!(rivers[0].left >= 89.0 && rivers[0].right <= 151.0);
+    }
+
+    #[test]
+    fn pieces_over_each_other_at_the_right_edge_make_one_column() {
+        let mut lines = rows();
+        for line in &mut lines {
+            line.runs.extend([run("345", 204.0, line.baseline, 6.0), run("3", 214.0, line.baseline, 2.0)]);
+        }
+        let rivers = find_rivers(&lines.iter().collect::<Vec<_>>(), 3.0);
+        assert_eq!(rivers.len(), 2);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! team's usage and activity.
 
 use super::MODEL_TIMEOUT;
-use crate::callers::Caller;
-use crate::idempotency::Unfinished;
-use crate::{Error, credits, from_store};
+use crate::{Error, from_store};
+use access::idempotency::Unfinished;
+use access::{Caller, credits};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;

@@ -1,10 +1,10 @@
 //! Documents page by page, passed on as they are stored, without parsing them.
 
 use super::path;
-use crate::compression::unpack;
 use crate::crawl::start::Crawler;
 use crate::{Error, from_store};
 use store::crawls::{Crawl, CrawlDocument};
+use stored_data::compression::unpack;
 use wire::Kind;
 use wire::crawl::PageQuery;
 

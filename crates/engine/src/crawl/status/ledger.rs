@@ -2,11 +2,13 @@
 
 use super::documents::MAX_SKIP;
 use super::path;
-use crate::callers::Caller;
 use crate::crawl::outcome::EntryError;
 use crate::crawl::start::Crawler;
-use crate::{Error, from_store, time};
+use crate::{Error, from_store};
+use access::Caller;
+use futures_util::future::BoxFuture;
 use store::crawls::{Crawl, CrawlKind, Entry, EntryState};
+use stored_data::time;
 use uuid::Uuid;
 use wire::Issues;
 use wire::crawl::{JobErrors, LedgerLine, LedgerPage, LedgerQuery, PageError};
@@ -20,27 +22,34 @@ const MAX_ENTRIES_READ: usize = 100_000;
 
 impl Crawler {
     /// The pages that could not be scraped, and those that robots rules excluded.
-    pub async fn errors(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<JobErrors, Error> {
-        let crawl = self.find(caller, kind, id).await?;
-        let mut response = JobErrors { success: true, ..JobErrors::default() };
-        let failed = self.lines(&crawl, EntryState::Failed, MAX_ERRORS, |line| {
-            response.errors.push(page_error(&crawl, line));
-        });
-        let all_failed = failed.await?;
-        let skipped = self.lines(&crawl, EntryState::Skipped, MAX_ENTRIES_READ, |line| {
-            if is_blocked(&line) {
-                response.robots_blocked.push(line.url);
+    pub fn errors<'a>(
+        &'a self,
+        caller: &'a Caller,
+        kind: CrawlKind,
+        id: Uuid,
+    ) -> BoxFuture<'a, Result<JobErrors, Error>> {
+        Box::pin(async move {
+            let crawl = self.find(caller, kind, id).await?;
+            let mut response = JobErrors { success: true, ..JobErrors::default() };
+            let failed = self.lines(&crawl, EntryState::Failed, MAX_ERRORS, |line| {
+                response.errors.push(page_error(&crawl, line));
+            });
+            let all_failed = failed.await?;
+            let skipped = self.lines(&crawl, EntryState::Skipped, MAX_ENTRIES_READ, |line| {
+                if is_blocked(&line) {
+                    response.robots_blocked.push(line.url);
+                }
+            });
+            let all_skipped = skipped.await?;
+            let all_blocked = response.robots_blocked.len() <= MAX_ERRORS;
+            response.robots_blocked.truncate(MAX_ERRORS);
+            if !(all_failed && all_skipped && all_blocked) {
+                let path = path(kind);
+                response.warning =
+                    Some(format!("there is more than is listed here; {path}/{id}/ledger has all of it"));
             }
-        });
-        let all_skipped = skipped.await?;
-        let all_blocked = response.robots_blocked.len() <= MAX_ERRORS;
-        response.robots_blocked.truncate(MAX_ERRORS);
-        if !(all_failed && all_skipped && all_blocked) {
-            let path = path(kind);
-            response.warning =
-                Some(format!("there is more than is listed here; {path}/{id}/ledger has all of it"));
-        }
-        Ok(response)
+            Ok(response)
+        })
     }
 
     /// Hands over the lines in a state, `most` of them; whether these were all.
@@ -69,37 +78,39 @@ impl Crawler {
     }
 
     /// Lines of the ledger.
-    pub async fn ledger(
-        &self,
-        caller: &Caller,
+    pub fn ledger<'a>(
+        &'a self,
+        caller: &'a Caller,
         kind: CrawlKind,
         id: Uuid,
-        asked: &LedgerQuery,
-        base_url: &str,
-    ) -> Result<LedgerPage, Error> {
-        let mut issues = Issues::default();
-        let limit = asked.limit.unwrap_or(MAX_LEDGER_LINES);
-        issues.range("limit", limit, &(1..=MAX_LEDGER_LINES));
-        issues.range("after", asked.after, &(0..=MAX_SKIP));
-        let state = asked.state.as_deref().map(|name| {
-            let known = STATES.iter().find(|(_, word)| *word == name).map(|(state, _)| *state);
-            if known.is_none() {
-                let words: Vec<&str> = STATES.iter().map(|(_, word)| *word).collect();
-                issues.add("state", &format!("must be one of {}", words.join(", ")), "invalid_value");
-            }
-            known
-        });
-        issues.finish()?;
-        let crawl = self.find(caller, kind, id).await?;
-        let lines = self.store.crawl_entries(crawl.id, state.flatten(), asked.after, limit).await;
-        let data: Vec<LedgerLine> = lines.map_err(from_store)?.into_iter().map(ledger_line).collect();
-        let full = data.len() >= limit as usize;
-        let next = data.last().filter(|_| full).map(|last| {
-            let state = asked.state.as_deref().map(|word| format!("&state={word}")).unwrap_or_default();
-            let (path, number) = (path(kind), last.number);
-            format!("{base_url}{path}/{id}/ledger?after={number}&limit={limit}{state}")
-        });
-        Ok(LedgerPage { success: true, data, next })
+        asked: &'a LedgerQuery,
+        base_url: &'a str,
+    ) -> BoxFuture<'a, Result<LedgerPage, Error>> {
+        Box::pin(async move {
+            let mut issues = Issues::default();
+            let limit = asked.limit.unwrap_or(MAX_LEDGER_LINES);
+            issues.range("limit", limit, &(1..=MAX_LEDGER_LINES));
+            issues.range("after", asked.after, &(0..=MAX_SKIP));
+            let state = asked.state.as_deref().map(|name| {
+                let known = STATES.iter().find(|(_, word)| *word == name).map(|(state, _)| *state);
+                if known.is_none() {
+                    let words: Vec<&str> = STATES.iter().map(|(_, word)| *word).collect();
+                    issues.add("state", &format!("must be one of {}", words.join(", ")), "invalid_value");
+                }
+                known
+            });
+            issues.finish()?;
+            let crawl = self.find(caller, kind, id).await?;
+            let lines = self.store.crawl_entries(crawl.id, state.flatten(), asked.after, limit).await;
+            let data: Vec<LedgerLine> = lines.map_err(from_store)?.into_iter().map(ledger_line).collect();
+            let full = data.len() >= limit as usize;
+            let next = data.last().filter(|_| full).map(|last| {
+                let state = asked.state.as_deref().map(|word| format!("&state={word}")).unwrap_or_default();
+                let (path, number) = (path(kind), last.number);
+                format!("{base_url}{path}/{id}/ledger?after={number}&limit={limit}{state}")
+            });
+            Ok(LedgerPage { success: true, data, next })
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 use super::documents::MAX_PAGE_BYTES;
 use super::ledger::failure;
 use super::*;
-use crate::compression::pack;
 use crate::crawl::outcome::EntryError;
 use store::crawls::CrawlDocument;
 use store::crawls::EntryCounts;
+use stored_data::compression::pack;
 
 fn crawl(state: CrawlState, counts: EntryCounts) -> Crawl {
     Crawl {

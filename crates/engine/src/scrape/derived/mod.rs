@@ -18,6 +18,7 @@ use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::file_formats;
 use crate::scrape::plan::{AnswerFormat, JsonFormat, ScrapePlan};
 use content::verdict::VerdictKind;
+use futures_util::future::BoxFuture;
 use model::chat::Usage;
 use net::Deadline;
 use serde_json::{Value, json};
@@ -64,55 +65,57 @@ pub fn require_models(models: &Models, plan: &ScrapePlan) -> Result<(), Error> {
 }
 
 /// Adds the derived formats of a plan to the document. Returns the data whose changes are tracked.
-pub async fn add_formats(
-    models: &Models,
-    plan: &ScrapePlan,
+pub fn add_formats<'a>(
+    models: &'a Models,
+    plan: &'a ScrapePlan,
     stated: StatedData,
-    fetched: &FetchedPage,
-    document: &mut Document,
-    job: &CpuJob,
-) -> Result<Option<Value>, Error> {
-    let formats = &plan.formats;
-    let tracked = formats.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
-    let asks = formats.json.is_some() || formats.summary || formats.answer.is_some() || tracked.is_some();
-    if !asks && !plan.parts.clean {
-        return Ok(None);
-    }
-    require_models(models, plan)?;
-    let url = fetched.response.url.as_str();
-    let mut text = document.markdown.take().unwrap_or_default();
-    // The text of a file is its base64.
-    if fetched.verdict.kind == VerdictKind::Binary || text.trim().is_empty() {
-        return Err(Error::NoText);
-    }
-    let mut usage = Usage::default();
-    let mut notes: Vec<String> = Vec::new();
-    if plan.parts.clean {
-        let cleaned = cleaning::clean(models, PageText { url, text: &text, job }).await?;
-        let cleaned = keep(cleaned, &mut usage, &mut notes);
-        if cleaned != text {
-            file_formats::forget_spans(document);
+    fetched: &'a FetchedPage,
+    document: &'a mut Document,
+    job: &'a CpuJob,
+) -> BoxFuture<'a, Result<Option<Value>, Error>> {
+    Box::pin(async move {
+        let formats = &plan.formats;
+        let tracked = formats.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
+        let asks = formats.json.is_some() || formats.summary || formats.answer.is_some() || tracked.is_some();
+        if !asks && !plan.parts.clean {
+            return Ok(None);
         }
-        text = cleaned;
-    }
-    let page = PageText { url, text: &text, job };
-    let (data, followed, summary, answer) = tokio::try_join!(
-        data_of(models, formats.json.as_ref(), stated.json, page),
-        data_of(models, tracked, stated.tracked, page),
-        async { if formats.summary { text::summarise(models, page).await.map(Some) } else { Ok(None) } },
-        answer_of(models, formats.answer.as_ref(), page),
-    )?;
-    document.json = data.map(|output| keep(output, &mut usage, &mut notes));
-    document.summary = summary.map(|output| keep(output, &mut usage, &mut notes));
-    document.answer = answer.map(|output| keep(output, &mut usage, &mut notes));
-    let followed = followed.map(|output| keep(output, &mut usage, &mut notes));
-    document.markdown = Some(text);
-    notes.dedup();
-    for one in &notes {
-        add_warning(document, one);
-    }
-    count(usage, document);
-    Ok(followed)
+        require_models(models, plan)?;
+        let url = fetched.response.url.as_str();
+        let mut text = document.markdown.take().unwrap_or_default();
+        // The text of a file is its base64.
+        if fetched.verdict.kind == VerdictKind::Binary || text.trim().is_empty() {
+            return Err(Error::NoText);
+        }
+        let mut usage = Usage::default();
+        let mut notes: Vec<String> = Vec::new();
+        if plan.parts.clean {
+            let cleaned = cleaning::clean(models, PageText { url, text: &text, job }).await?;
+            let cleaned = keep(cleaned, &mut usage, &mut notes);
+            if cleaned != text {
+                file_formats::forget_spans(document);
+            }
+            text = cleaned;
+        }
+        let page = PageText { url, text: &text, job };
+        let (data, followed, summary, answer) = tokio::try_join!(
+            data_of(models, formats.json.as_ref(), stated.json, page),
+            data_of(models, tracked, stated.tracked, page),
+            async { if formats.summary { text::summarise(models, page).await.map(Some) } else { Ok(None) } },
+            answer_of(models, formats.answer.as_ref(), page),
+        )?;
+        document.json = data.map(|output| keep(output, &mut usage, &mut notes));
+        document.summary = summary.map(|output| keep(output, &mut usage, &mut notes));
+        document.answer = answer.map(|output| keep(output, &mut usage, &mut notes));
+        let followed = followed.map(|output| keep(output, &mut usage, &mut notes));
+        document.markdown = Some(text);
+        notes.dedup();
+        for one in &notes {
+            add_warning(document, one);
+        }
+        count(usage, document);
+        Ok(followed)
+    })
 }
 
 /// The data of the rules where there is some, else of a model.

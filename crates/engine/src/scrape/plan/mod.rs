@@ -147,6 +147,18 @@ impl ScrapePlan {
         Ok(plan)
     }
 
+    /// The same for a caller who is known by an address only: nothing is stored for others to find. A screenshot
+    /// may be, as its address cannot be guessed.
+    pub fn of_nobody(mut self) -> Result<Self, Error> {
+        if self.formats.change_tracking.is_some() {
+            let why = "changeTracking remembers pages, and nothing is remembered of callers without a key";
+            return Err(refused("formats", why));
+        }
+        self.private = true;
+        (self.cache.store, self.cache.max_age) = (false, None);
+        Ok(self)
+    }
+
     /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request
     /// itself names; headers are for these origins.
     pub fn template(asked: &ScrapeOptions, private: bool, scope: CredentialScope) -> Result<Self, Error> {

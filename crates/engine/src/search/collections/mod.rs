@@ -7,9 +7,10 @@ mod gov;
 use super::feed::LocalIndex;
 use super::plan::credits;
 use crate::Error;
-use crate::callers::Caller;
-use crate::credits::reserve_for_request;
 use crate::services::Services;
+use access::Caller;
+use access::credits::reserve_for_request;
+use futures_util::future::BoxFuture;
 use index::{IndexResults, Query};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,25 +42,33 @@ impl Collections {
     }
 
     /// Searches developer sources for a caller, who pays for what is found.
-    pub async fn developer(
-        &self,
-        caller: &Caller,
-        asked: &DeveloperRequest,
-    ) -> Result<DeveloperResponse, Error> {
-        let plan = developer::DeveloperPlan::resolve(asked)?;
-        let reservation = self.reserve(caller, plan.max_results()).await?;
-        let answer = plan.search(self, caller.team).await;
-        self.record(caller, reservation, "search/developer", &plan.query, answer.results.len()).await?;
-        Ok(answer)
+    pub fn developer<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a DeveloperRequest,
+    ) -> BoxFuture<'a, Result<DeveloperResponse, Error>> {
+        Box::pin(async move {
+            let plan = developer::DeveloperPlan::resolve(asked)?;
+            let reservation = self.reserve(caller, plan.max_results()).await?;
+            let answer = plan.search(self, caller.counted_as()).await;
+            self.record(caller, reservation, "search/developer", &plan.query, answer.results.len()).await?;
+            Ok(answer)
+        })
     }
 
     /// Searches public law for a caller, who pays for what is found.
-    pub async fn gov(&self, caller: &Caller, asked: &GovRequest) -> Result<GovResponse, Error> {
-        let plan = gov::GovPlan::resolve(asked)?;
-        let reservation = self.reserve(caller, plan.max_results()).await?;
-        let answer = plan.search(self, caller.team).await;
-        self.record(caller, reservation, "search/gov", &plan.query, answer.data.web.len()).await?;
-        Ok(answer)
+    pub fn gov<'a>(
+        &'a self,
+        caller: &'a Caller,
+        asked: &'a GovRequest,
+    ) -> BoxFuture<'a, Result<GovResponse, Error>> {
+        Box::pin(async move {
+            let plan = gov::GovPlan::resolve(asked)?;
+            let reservation = self.reserve(caller, plan.max_results()).await?;
+            let answer = plan.search(self, caller.counted_as()).await;
+            self.record(caller, reservation, "search/gov", &plan.query, answer.data.web.len()).await?;
+            Ok(answer)
+        })
     }
 
     /// Asks the index; what went wrong is for the log and, in few words, for the caller.
@@ -76,7 +85,7 @@ impl Collections {
 
     async fn reserve(&self, caller: &Caller, most: usize) -> Result<Option<Uuid>, Error> {
         let store = self.services.store.as_ref();
-        reserve_for_request(store, caller, credits(most), "search", SEARCH_TIMEOUT * 2).await
+        Ok(reserve_for_request(store, caller, credits(most), "search", SEARCH_TIMEOUT * 2).await?)
     }
 
     async fn record(
@@ -102,7 +111,7 @@ impl Collections {
             reservation,
             audit: None,
             keep_for: RECORD_RETENTION,
-            private: caller.zero_data_retention,
+            private: caller.keeps_nothing(),
             claim: None,
         };
         self.services.records.record(record).await

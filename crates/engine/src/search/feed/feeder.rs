@@ -4,8 +4,9 @@
 
 use super::local::{LocalError, LocalIndex, blocking};
 use super::rest;
-use crate::search_page::unpacked;
 use crate::storage::Storage;
+use futures_util::future::BoxFuture;
+use imports::search_page::unpacked;
 use index::{Index, IndexEntry};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -90,21 +91,23 @@ impl Feeder {
     }
 
     /// Follows the feed until told to stop. Errors are logged and tried again.
-    pub async fn run(self, stop: CancellationToken) {
-        let (mut pause, mut failed) = (Duration::ZERO, false);
-        while stop.run_until_cancelled(self.local.rest.rest(pause, failed)).await.is_some() {
-            if self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
-                pause = rest::MIN_PAUSE;
-                continue;
+    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let (mut pause, mut failed) = (Duration::ZERO, false);
+            while stop.run_until_cancelled(self.local.rest.rest(pause, failed)).await.is_some() {
+                if self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
+                    pause = rest::MIN_PAUSE;
+                    continue;
+                }
+                let begun = Instant::now();
+                // What was taken in and not committed is read again next time.
+                let Some(fed) = stop.run_until_cancelled(self.catch_up(&mut |_| {})).await else { break };
+                let took = begun.elapsed();
+                self.local.rest.round_ended();
+                failed = fed.is_err();
+                pause = self.report(fed, took).await;
             }
-            let begun = Instant::now();
-            // What was taken in and not committed is read again next time.
-            let Some(fed) = stop.run_until_cancelled(self.catch_up(|_| {})).await else { break };
-            let took = begun.elapsed();
-            self.local.rest.round_ended();
-            failed = fed.is_err();
-            pause = self.report(fed, took).await;
-        }
+        })
     }
 
     /// Says what came of a round, and how long to wait for the next.
@@ -142,50 +145,55 @@ impl Feeder {
 
     /// Reads the feed to its end; `told` hears of every batch. Fails with [`index::IndexError::Busy`] when another
     /// process does this.
-    pub async fn catch_up(&self, mut told: impl FnMut(Fed)) -> Result<Fed, FeedError> {
-        let local = self.local.clone();
-        let opened = tokio::task::spawn_blocking(move || local.open_to_write());
-        let index = opened.await.map_err(|_| LocalError::Panicked)??;
-        let mut fed = Fed::default();
-        let (mut feed, mut note) = self.begin(&index, &mut fed).await?;
-        let mut uncommitted = 0;
-        loop {
-            let (now, full) = (feed.now, feed.entries.len() >= BATCH as usize);
-            let lines = feed.entries.len() as u64;
-            let last = feed.entries.last().map(|entry| entry.seq);
-            let entries = std::mem::take(&mut feed.entries);
-            let writer = index.clone();
-            let feeding = async move {
-                if entries.is_empty() {
-                    return Ok(0);
-                }
-                blocking(move || take_in(&writer, entries)).await
-            };
-            // The next part is on its way while this one is taken in.
-            let next = async {
-                match last.filter(|_| full) {
-                    Some(after) => self.store.search_feed(after, BATCH).await.map(Some),
-                    None => Ok(None),
-                }
-            };
-            let (taken, next) = tokio::join!(feeding, next);
-            fed.unreadable += taken?;
-            fed.lines += lines;
-            uncommitted += lines;
-            if uncommitted >= COMMIT_AFTER || (!full && uncommitted > 0) {
+    pub fn catch_up<'a>(
+        &'a self,
+        told: &'a mut (dyn FnMut(Fed) + Send),
+    ) -> BoxFuture<'a, Result<Fed, FeedError>> {
+        Box::pin(async move {
+            let local = self.local.clone();
+            let opened = tokio::task::spawn_blocking(move || local.open_to_write());
+            let index = opened.await.map_err(|_| LocalError::Panicked)??;
+            let mut fed = Fed::default();
+            let (mut feed, mut note) = self.begin(&index, &mut fed).await?;
+            let mut uncommitted = 0;
+            loop {
+                let (now, full) = (feed.now, feed.entries.len() >= BATCH as usize);
+                let lines = feed.entries.len() as u64;
+                let last = feed.entries.last().map(|entry| entry.seq);
+                let entries = std::mem::take(&mut feed.entries);
                 let writer = index.clone();
-                blocking(move || writer.commit()).await?;
-                uncommitted = 0;
+                let feeding = async move {
+                    if entries.is_empty() {
+                        return Ok(0);
+                    }
+                    blocking(move || take_in(&writer, entries)).await
+                };
+                // The next part is on its way while this one is taken in.
+                let next = async {
+                    match last.filter(|_| full) {
+                        Some(after) => self.store.search_feed(after, BATCH).await.map(Some),
+                        None => Ok(None),
+                    }
+                };
+                let (taken, next) = tokio::join!(feeding, next);
+                fed.unreadable += taken?;
+                fed.lines += lines;
+                uncommitted += lines;
+                if uncommitted >= COMMIT_AFTER || (!full && uncommitted > 0) {
+                    let writer = index.clone();
+                    blocking(move || writer.commit()).await?;
+                    uncommitted = 0;
+                }
+                if lines > 0 {
+                    told(fed);
+                }
+                let Some(next) = next? else {
+                    note.reached_end(self.local.folder(), now)?;
+                    return Ok(fed);
+                };
+                feed = next;
             }
-            if lines > 0 {
-                told(fed);
-            }
-            let Some(next) = next? else {
-                note.reached_end(self.local.folder(), now)?;
-                return Ok(fed);
-            };
-            feed = next;
-        }
+        })
     }
 
     /// The first part of the feed to take in: after what the index has, or from the start with an empty index
@@ -214,12 +222,17 @@ impl Feeder {
     }
 
     /// Empties the index and fills it again; how long that took.
-    pub async fn rebuild(&self, told: impl FnMut(Fed)) -> Result<(Fed, Duration), FeedError> {
-        let begun = Instant::now();
-        let index = self.local.open_to_write()?;
-        blocking(move || index.wipe()).await?;
-        let fed = self.catch_up(told).await?;
-        Ok((fed, begun.elapsed()))
+    pub fn rebuild<'a>(
+        &'a self,
+        told: &'a mut (dyn FnMut(Fed) + Send),
+    ) -> BoxFuture<'a, Result<(Fed, Duration), FeedError>> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            let index = self.local.open_to_write()?;
+            blocking(move || index.wipe()).await?;
+            let fed = self.catch_up(told).await?;
+            Ok((fed, begun.elapsed()))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 //! processes.
 
 use super::*;
-use crate::search_page::{WEB, to_new_search_page};
+use imports::search_page::{WEB, to_new_search_page};
 use index::{Document, Query};
 use std::fs;
 use store::Store;
@@ -43,16 +43,16 @@ async fn what_comes_changes_and_goes_is_followed() {
     let local = local(&folder);
     let feeder = Feeder::new(local.clone(), store.clone());
     put(&store, [(1, "gannets dive deep"), (2, "puffins dig burrows")]).await;
-    let fed = feeder.catch_up(|_| {}).await.unwrap();
+    let fed = feeder.catch_up(&mut |_| {}).await.unwrap();
     assert_eq!((fed.lines, fed.afresh), (2, true));
     assert_eq!((found(&local, "gannets").await, found(&local, "burrows").await), (1, 1));
     put(&store, [(1, "terns hover")]).await;
     store.forget_search_pages(Uuid::nil(), WEB, "https://a.test/2").await.unwrap();
-    let fed = feeder.catch_up(|_| {}).await.unwrap();
+    let fed = feeder.catch_up(&mut |_| {}).await.unwrap();
     assert_eq!((fed.lines, fed.afresh), (2, false));
     let now = (found(&local, "gannets").await, found(&local, "burrows").await, found(&local, "terns").await);
     assert_eq!(now, (0, 0, 1));
-    assert_eq!(feeder.catch_up(|_| {}).await.unwrap().lines, 0, "nothing new");
+    assert_eq!(feeder.catch_up(&mut |_| {}).await.unwrap().lines, 0, "nothing new");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,18 +61,18 @@ async fn a_restart_goes_on_and_a_lost_folder_is_filled_again() {
     let store = store(&folder, "a.db").await;
     put(&store, (0..200).map(|n| (n, "gannets"))).await;
     let first = local(&folder);
-    assert_eq!(Feeder::new(first.clone(), store.clone()).catch_up(|_| {}).await.unwrap().lines, 200);
+    assert_eq!(Feeder::new(first.clone(), store.clone()).catch_up(&mut |_| {}).await.unwrap().lines, 200);
     drop(first);
     put(&store, [(201, "gannets")]).await;
     let second = local(&folder);
-    let fed = Feeder::new(second.clone(), store.clone()).catch_up(|_| {}).await.unwrap();
+    let fed = Feeder::new(second.clone(), store.clone()).catch_up(&mut |_| {}).await.unwrap();
     assert_eq!((fed.lines, fed.afresh), (1, false));
     drop(second);
     fs::remove_dir_all(folder.join("search-index")).unwrap();
     let third = local(&folder);
-    let fed = Feeder::new(third.clone(), store.clone()).catch_up(|_| {}).await.unwrap();
+    let fed = Feeder::new(third.clone(), store.clone()).catch_up(&mut |_| {}).await.unwrap();
     assert_eq!((fed.lines, fed.afresh), (201, true));
-    let (again, _) = Feeder::new(third.clone(), store).rebuild(|_| {}).await.unwrap();
+    let (again, _) = Feeder::new(third.clone(), store).rebuild(&mut |_| {}).await.unwrap();
     assert_eq!(again.lines, 201);
     assert_eq!(third.status().await.unwrap().documents, 201);
 }
@@ -84,8 +84,8 @@ async fn another_feed_or_one_that_was_left_too_long_starts_afresh() {
     put(&one, [(1, "gannets"), (2, "gannets")]).await;
     put(&two, [(3, "puffins")]).await;
     let index = local(&folder);
-    Feeder::new(index.clone(), one.clone()).catch_up(|_| {}).await.unwrap();
-    let fed = Feeder::new(index.clone(), two.clone()).catch_up(|_| {}).await.unwrap();
+    Feeder::new(index.clone(), one.clone()).catch_up(&mut |_| {}).await.unwrap();
+    let fed = Feeder::new(index.clone(), two.clone()).catch_up(&mut |_| {}).await.unwrap();
     assert!(fed.afresh);
     assert_eq!((found(&index, "gannets").await, found(&index, "puffins").await), (0, 1));
     // A week at rest: what went in the meantime may be forgotten.
@@ -93,9 +93,9 @@ async fn another_feed_or_one_that_was_left_too_long_starts_afresh() {
     let mut note: Note = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     note.at_end -= 7 * 24 * 3_600_000;
     fs::write(&path, serde_json::to_vec(&note).unwrap()).unwrap();
-    assert!(Feeder::new(index.clone(), two.clone()).catch_up(|_| {}).await.unwrap().afresh);
+    assert!(Feeder::new(index.clone(), two.clone()).catch_up(&mut |_| {}).await.unwrap().afresh);
     fs::write(&path, "nonsense").unwrap();
-    assert!(Feeder::new(index.clone(), two).catch_up(|_| {}).await.unwrap().afresh);
+    assert!(Feeder::new(index.clone(), two).catch_up(&mut |_| {}).await.unwrap().afresh);
     assert_eq!(found(&index, "puffins").await, 1);
 }
 
@@ -110,7 +110,7 @@ async fn a_page_that_cannot_be_read_costs_itself_alone() {
     store.put_search_pages(Uuid::nil(), vec![broken]).await.unwrap();
     put(&store, [(3, "gannets")]).await;
     let index = local(&folder);
-    let fed = Feeder::new(index.clone(), store).catch_up(|_| {}).await.unwrap();
+    let fed = Feeder::new(index.clone(), store).catch_up(&mut |_| {}).await.unwrap();
     assert_eq!((fed.lines, fed.unreadable), (3, 1));
     assert_eq!(found(&index, "gannets").await, 2);
 }
@@ -121,9 +121,9 @@ async fn one_process_writes_and_others_read_beside_it() {
     let store = store(&folder, "a.db").await;
     put(&store, [(1, "gannets")]).await;
     let writer = local(&folder);
-    Feeder::new(writer.clone(), store.clone()).catch_up(|_| {}).await.unwrap();
+    Feeder::new(writer.clone(), store.clone()).catch_up(&mut |_| {}).await.unwrap();
     let reader = local(&folder);
-    let refused = Feeder::new(reader.clone(), store.clone()).catch_up(|_| {}).await.unwrap_err();
+    let refused = Feeder::new(reader.clone(), store.clone()).catch_up(&mut |_| {}).await.unwrap_err();
     assert!(refused.is_elsewhere(), "{refused}");
     reader.open_to_read().unwrap();
     assert!(writer.writes() && !reader.writes());

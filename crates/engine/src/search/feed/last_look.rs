@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Results that are looked at.
 const LOOKED_AT: usize = 10;
-/// What a cosine of one is worth, in ranks times ten: chosen on one half of the sites in `bench/search`, judged on
+/// What a cosine of one is worth, in ranks times ten: chosen on one half of the sites in `bench/src/search`, judged on
 /// the other.
 const MEANING_WEIGHT: f32 = 2.5;
 /// Of long titles and queries the beginning says enough, and time grows with their length.

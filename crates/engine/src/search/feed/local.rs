@@ -3,6 +3,7 @@
 use super::last_look::LastLook;
 use super::rest::Rest;
 use crate::models::SentenceModels;
+use futures_util::future::BoxFuture;
 use index::{Index, IndexResults, Options, Query, Status};
 use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
@@ -109,9 +110,11 @@ impl LocalIndex {
         Ok(found)
     }
 
-    pub async fn status(&self) -> Result<Status, LocalError> {
-        let index = self.current().ok_or(LocalError::NotOpen)?.index;
-        blocking(move || index.status()).await
+    pub fn status(&self) -> BoxFuture<'_, Result<Status, LocalError>> {
+        Box::pin(async move {
+            let index = self.current().ok_or(LocalError::NotOpen)?.index;
+            blocking(move || index.status()).await
+        })
     }
 
     fn current(&self) -> Option<Open> {

@@ -1,9 +1,9 @@
 //! `--overlay`: the blocks of a file drawn over its pages. The drawing is made in a sandboxed process too.
 
 use super::target::write_whole;
-use anyhow::{Result, bail};
-use document_process::ParsedFile;
-use document_process::overlay::{MAX_MARKS, OverlayFormat, OverlayJob, draw_overlay};
+use anyhow::{Context as _, Result, bail};
+use document_process::overlay::{MAX_MARKS, OverlayFormat, OverlayJob, draw_overlay, needs_converter};
+use document_process::{OcrProgram, ParsedFile};
 use documents::pdf::MarkedPage;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,9 @@ impl Overlay<'_> {
             eprintln!("gannet: only the first {MAX_MARKS} blocks are drawn");
         }
         let job = OverlayJob { format, page: self.page, password: self.password.map(str::to_owned), pages };
-        let bytes = draw_overlay(source, &job, time_limit).await?;
+        let program = needs_converter(parsed.kind, format).then(OcrProgram::find).transpose();
+        let program = program.context("Could not draw a picture")?;
+        let bytes = draw_overlay(program, source, &job, time_limit).await?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         write_whole(folder.unwrap_or(Path::new(".")), self.path, &bytes)
     }

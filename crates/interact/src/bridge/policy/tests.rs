@@ -81,7 +81,15 @@ fn what_acts_on_the_machine_is_refused() {
         let params = format!("{{\"{name}\":\"x\"}}");
         assert!(is_refused(&decide("Target.createBrowserContext", &params)), "{name}");
     }
-    assert_eq!(decide("Target.createBrowserContext", r#"{"disposeOnDetach":true}"#), Decision::Forward);
+    // What is forwarded is what was judged, also where a key is there twice.
+    let judged = |method, params| match decide(method, params) {
+        Decision::ForwardWith(text) => text,
+        other => panic!("{method} {params}: {other:?}"),
+    };
+    let twice = r#"{"proxyServer":"evil.example","proxyServer":"","disposeOnDetach":true}"#;
+    assert!(!judged("Target.createBrowserContext", twice).contains("evil"));
+    let twice = r#"{"tracingBackend":"system","tracingBackend":"chrome"}"#;
+    assert!(!judged("Tracing.start", twice).contains("system"));
     assert!(is_refused(&decide("Tracing.start", r#"{"tracingBackend":"system"}"#)));
 }
 

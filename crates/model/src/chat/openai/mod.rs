@@ -191,6 +191,7 @@ impl OpenAi {
             }
             FetchError::Connect { .. }
             | FetchError::Incomplete(_)
+            | FetchError::CutOff(_)
             | FetchError::NameLookupFailed { .. }
             | FetchError::Proxy(_) => {
                 AttemptError { error: ChatError::Unreachable(text), temporary: true, wait: None }

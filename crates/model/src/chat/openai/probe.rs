@@ -4,6 +4,7 @@
 use super::super::{Chat, ChatError, ChatRequest, Message, Tool};
 use super::dialect::SchemaMode;
 use super::{AttemptError, OpenAi};
+use futures_util::future::BoxFuture;
 use net::{Deadline, Purpose, Request};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -35,24 +36,26 @@ pub struct ProbeReport {
 
 impl OpenAi {
     /// Probes everything with a few small requests.
-    pub async fn probe(&self, deadline: Deadline) -> ProbeReport {
-        let models = self.models(deadline).await;
-        self.find_context(deadline).await;
-        let error = match self.try_schema(deadline).await {
-            Ok(()) => self.try_tools(deadline).await.err(),
-            Err(error) => Some(error),
-        };
-        let abilities = self.abilities();
-        ProbeReport {
-            model: self.endpoint.model.clone(),
-            base: self.base(),
-            error,
-            listed: models.ok().map(|models| find_entry(&models, &self.endpoint.model).is_some()),
-            tools: abilities.tools,
-            json_schema: abilities.json_schema,
-            context: self.endpoint.context.or(self.context.get().copied().flatten()),
-            context_tokens: abilities.context_tokens,
-        }
+    pub fn probe(&self, deadline: Deadline) -> BoxFuture<'_, ProbeReport> {
+        Box::pin(async move {
+            let models = self.models(deadline).await;
+            self.find_context(deadline).await;
+            let error = match self.try_schema(deadline).await {
+                Ok(()) => self.try_tools(deadline).await.err(),
+                Err(error) => Some(error),
+            };
+            let abilities = self.abilities();
+            ProbeReport {
+                model: self.endpoint.model.clone(),
+                base: self.base(),
+                error,
+                listed: models.ok().map(|models| find_entry(&models, &self.endpoint.model).is_some()),
+                tools: abilities.tools,
+                json_schema: abilities.json_schema,
+                context: self.endpoint.context.or(self.context.get().copied().flatten()),
+                context_tokens: abilities.context_tokens,
+            }
+        })
     }
 
     /// Whether the server enforces a schema: the prompt does not name the fields.

@@ -4,9 +4,10 @@ use super::*;
 use crate::chat::{Finish, Message, Tool, Usage};
 use net::{EgressAllow, EgressPolicy, FetcherSettings};
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 use std::time::Instant;
-use testkit::ModelServer;
 use testkit::model_server::{MODEL, ModelCapabilities, ScriptedResponse};
+use testkit::{ClosedPort, ModelServer};
 
 fn client(server: &ModelServer) -> OpenAi {
     client_of(&server.url(), |_| ())
@@ -29,7 +30,8 @@ fn client_of(url: &str, change: impl FnOnce(&mut Endpoint)) -> OpenAi {
 
 /// The URL of a server that has stopped.
 fn gone() -> String {
-    ModelServer::with_responses(vec![ScriptedResponse::Stall]).url()
+    static GONE: LazyLock<ClosedPort> = LazyLock::new(ClosedPort::hold);
+    format!("http://{}/v1", GONE.address())
 }
 
 fn soon() -> Deadline {

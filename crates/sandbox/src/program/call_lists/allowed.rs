@@ -60,17 +60,13 @@ pub(in super::super) const ALLOWED: &[libc::c_long] = &[
     libc::SYS_dup3,
     libc::SYS_pipe2,
     // Sockets that are open already.
-    libc::SYS_sendto,
     libc::SYS_recvfrom,
-    libc::SYS_sendmsg,
     libc::SYS_recvmsg,
-    libc::SYS_sendmmsg,
     libc::SYS_recvmmsg,
     libc::SYS_shutdown,
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
     // Waiting.
     libc::SYS_ppoll,
     libc::SYS_pselect6,
@@ -85,7 +81,6 @@ pub(in super::super) const ALLOWED: &[libc::c_long] = &[
     libc::SYS_timerfd_gettime,
     // Memory. Runtimes compile code, so it may be executable.
     libc::SYS_brk,
-    libc::SYS_mmap,
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_mprotect,

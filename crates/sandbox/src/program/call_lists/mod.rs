@@ -10,6 +10,9 @@ pub(super) use refused::REFUSED;
 pub(super) const CHECKED: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_socketpair,
+    libc::SYS_sendto,
+    libc::SYS_setsockopt,
+    libc::SYS_mmap,
     libc::SYS_fcntl,
     libc::SYS_ioctl,
     libc::SYS_prctl,

@@ -8,6 +8,10 @@ pub(in super::super) const REFUSED: &[libc::c_long] = &[
     libc::SYS_listen,
     libc::SYS_accept,
     libc::SYS_accept4,
+    // They name an address and send descriptors, in memory that no filter can see. A file on its way in a socket is
+    // seen by nobody.
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,

@@ -1,0 +1,4 @@
+//! Records and fields from whole pages.
+
+mod hostile;
+mod tasks;

@@ -1,1 +1,0 @@
-//! Sessions with a real Chromium.

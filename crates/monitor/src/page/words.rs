@@ -1,0 +1,180 @@
+//! What people read of a line of markdown: its words, without the marks of headings, lists, emphasis, code and
+//! tables, and without the targets of links.
+
+/// The text of a line whose white space is single spaces. Empty for lines that only draw something: rules,
+/// fences, pictures without a text.
+pub(super) fn read_words(line: &str, with_targets: bool) -> String {
+    let (ordinal, text) = strip_line_marks(line);
+    let is_row = text.starts_with('|');
+    if text.chars().all(|c| matches!(c, '|' | '-' | ':' | '*' | '_' | '=' | ' ')) || is_fence(text) {
+        return String::new();
+    }
+    let mut words = String::with_capacity(text.len());
+    if !ordinal.is_empty() {
+        words.push_str(ordinal);
+        words.push_str(". ");
+    }
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' if rest.starts_with(|c: char| c.is_ascii_punctuation()) => {
+                words.push_str(&rest[..1]);
+                rest = &rest[1..];
+            }
+            ']' if rest.starts_with('(') => {
+                let (target, tail) = split_target(&rest[1..]);
+                if with_targets {
+                    words.push_str(" (");
+                    words.push_str(target);
+                    words.push(')');
+                }
+                rest = tail;
+            }
+            // The mark of a picture.
+            '!' if rest.starts_with('[') => {}
+            '<' if rest.starts_with("http") || rest.starts_with("mailto:") => {
+                let (address, tail) = rest.split_once('>').unwrap_or((rest, ""));
+                words.push_str(address);
+                rest = tail;
+            }
+            '[' | ']' | '*' | '`' | '~' => {}
+            '_' if !(words.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric)) => {}
+            // The end of a row, and cells without a text.
+            '|' if is_row && (rest.is_empty() || words.trim_end().ends_with('|')) => {}
+            c => words.push(c),
+        }
+    }
+    words.truncate(words.trim_end().len());
+    words
+}
+
+/// The words as they are compared: without white space, which other markup sets otherwise (`**Fee:** 5` and
+/// `**Fee:**5`), and with plain quotes and dashes. Two numbers stay two.
+pub(super) fn join_words(words: &str) -> String {
+    let mut joined = String::with_capacity(words.len());
+    let mut after_space = false;
+    for c in words.chars() {
+        if c.is_whitespace() {
+            after_space = true;
+            continue;
+        }
+        if after_space && c.is_ascii_digit() && joined.ends_with(|last: char| last.is_ascii_digit()) {
+            joined.push(' ');
+        }
+        after_space = false;
+        joined.push(match c {
+            '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
+            '‘' | '’' | '‚' | '‛' | '′' => '\'',
+            '\u{2010}'..='\u{2015}' | '−' => '-',
+            c => c,
+        });
+    }
+    joined
+}
+
+/// The targets of the links and pictures of a line.
+pub(super) fn targets(line: &str) -> Vec<&str> {
+    let starts = line.match_indices("](").map(|(at, mark)| at + mark.len());
+    starts.map(|at| split_target(&line[at..]).0).collect()
+}
+
+/// Whether a line begins or ends a block of code.
+pub(super) fn is_fence(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// A line without the marks of quotes, entries and headings, and its number where it has one: "2) Fees" and
+/// "## 2. Fees" are the same.
+fn strip_line_marks(line: &str) -> (&str, &str) {
+    let mut text = line.trim_start_matches(['>', ' ']);
+    for mark in ["- [ ] ", "- [x] ", "- ", "* ", "+ "] {
+        if let Some(entry) = text.strip_prefix(mark) {
+            text = entry;
+            break;
+        }
+    }
+    let text = strip_heading_marks(text).trim_start_matches(['*', '_']);
+    let after_digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - after_digits.len()];
+    let tail = after_digits.trim_start_matches('\\');
+    match tail.strip_prefix(['.', ')']).and_then(|tail| tail.strip_prefix(' ')) {
+        Some(entry) if !digits.is_empty() => (digits, strip_heading_marks(entry)),
+        _ => ("", text),
+    }
+}
+
+fn strip_heading_marks(text: &str) -> &str {
+    let without_marks = text.trim_start_matches('#');
+    match without_marks.strip_prefix(' ') {
+        Some(heading) if without_marks.len() < text.len() => heading,
+        _ => text,
+    }
+}
+
+/// The target of a link, and what follows its closing bracket; a target may hold pairs of brackets.
+fn split_target(text: &str) -> (&str, &str) {
+    let mut open = 0_usize;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '(' => open += 1,
+            ')' if open == 0 => return (&text[..at], &text[at + 1..]),
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> String {
+        join_words(&read_words(line, false))
+    }
+
+    #[test]
+    fn markup_around_the_same_words_reads_the_same() {
+        let same = [
+            ("## The fee", "**The fee**"),
+            ("- Mail [us](https://e.org/a)", "* Mail [us](/cdn-cgi/l/email-protection#9f3a)"),
+            ("Mail us", "Mail [us](https://e.org/?x=(1))"),
+            ("**Fee:** 5", "**Fee:**5"),
+            ("use `snake_case` here", "use snake\\_case here"),
+            ("![A chair](/a.png) Chair", "![A chair](/b.png) Chair"),
+            ("| a | b |", "| **a** | b |"),
+            ("See https://e.org/x", "See <https://e.org/x>"),
+            ("*“Yes”*", "“Yes”"),
+            ("| --- | :-: |", "---"),
+            ("2) **Fees**", "## 2. Fees"),
+            ("1. ## Fees", "**1\\. Fees**"),
+            ("|  | a | | b |", "| a | b |"),
+            ("the “Fees” – ours’", "the \"Fees\" - ours'"),
+            ("```js", "~~~"),
+        ];
+        for (one, other) in same {
+            assert_eq!(words(one), words(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn other_words_read_otherwise() {
+        let other = [
+            ("1. First", "2. First"),
+            ("10 20", "1020"),
+            ("| 1 | 20 |", "| 12 | 0 |"),
+            ("\\# 5", "\\# 6"),
+            ("snake_case", "snakecase"),
+            ("[Terms](/a)", "[Privacy](/a)"),
+        ];
+        for (one, other) in other {
+            assert_ne!(words(one), words(other), "{one}");
+        }
+        assert_ne!(read_words("[a](/x)", true), read_words("[a](/y)", true), "where targets count");
+        assert_eq!(targets("[a](/x) and ![b](/y.png)"), ["/x", "/y.png"]);
+    }
+}

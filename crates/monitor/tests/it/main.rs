@@ -1,0 +1,6 @@
+//! Changes told from noise, and when checks are due.
+
+mod hostile;
+mod noise;
+mod pages;
+mod schedules;
