@@ -75,7 +75,9 @@ pub(crate) fn from_script(dom: &Dom, id: NodeId) -> Option<Formula> {
         return None;
     }
     let display = dom.attr(id, Attr::Type).is_some_and(|kind| kind.contains("display"));
-    Formula::new(&dom.text_content(id), display)
+    // Character references are not decoded in scripts, and mean nothing in TeX. Anywhere else they are decoded already.
+    let tex = dom.text_content(id).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    Formula::new(&tex, display)
 }
 
 /// The TeX of a `math` element; its plain text where it has no TeX.
@@ -263,10 +265,6 @@ fn to_one_line(tex: &str) -> String {
             line.push_str(word);
         }
     }
-    // Character references are not decoded in scripts, and mean nothing in TeX.
-    if line.contains("&lt;") || line.contains("&gt;") || line.contains("&amp;") {
-        line = line.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    }
     line
 }
 
@@ -311,7 +309,9 @@ mod tests {
     #[test]
     fn comments_and_references_are_no_formula() {
         let tex = "% <![CDATA[\na &lt; b \\% c % note\n d %]]>";
-        assert_eq!(Formula::new(tex, true).unwrap().tex, "a < b \\% c d");
+        let dom = Dom::parse(&format!("<script type='math/tex'>{tex}</script>"), &Limits::default());
+        let script = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::Script).unwrap();
+        assert_eq!(from_script(&dom, script).unwrap().tex, "a < b \\% c d");
         assert_eq!(Formula::new("{\\displaystyle x}", false).unwrap().tex, "x");
         assert_eq!(Formula::new(" \n ", false), None);
     }

@@ -166,3 +166,12 @@ fn known_shapes() {
         is_stable(html).unwrap();
     }
 }
+
+#[test]
+fn known_formulas() {
+    let renderer = "<script src=\"/mathjax.js\"></script>";
+    for html in [r"\( &amp;amp; \(0\)", r"\(a &amp;lt; b\)", "<script type=math/tex>a &amp;lt; b</script>"] {
+        let first = to_markdown(&format!("{renderer}<p>x {html}</p>"));
+        assert_eq!(to_markdown(&to_html_with_formulas(&first)), first);
+    }
+}
