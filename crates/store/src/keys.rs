@@ -2,6 +2,7 @@
 
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult};
+use std::time::Duration;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,37 @@ pub struct NewKey {
     pub expires_at: Option<Millis>,
 }
 
+/// A secret of a key that was replaced and still works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplacedSecret {
+    pub key: Uuid,
+    pub hint: String,
+    pub expires_at: Millis,
+}
+
+/// A new secret for a key that goes on under its id, with its name and scopes.
+#[derive(Debug, Clone)]
+pub struct NextSecret {
+    pub hint: String,
+    pub hash: [u8; 32],
+    /// How long the secret before goes on working.
+    pub phase_out: Duration,
+    /// When the key ends from now on; as before without one.
+    pub expires_at: Option<Millis>,
+}
+
+/// What became of a rotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rotated {
+    Key(ApiKey),
+    /// The team has no such key.
+    Missing,
+    /// The key is expired or revoked, and stays so.
+    Ended,
+    /// A person gave the key to a client of OAuth, which renews the secret by itself.
+    OfClient,
+}
+
 #[async_trait::async_trait]
 pub trait KeyStore: Send + Sync + 'static {
     /// Creates the first team with its first key when there is no team at all, in one transaction;
@@ -63,13 +95,17 @@ pub trait KeyStore: Send + Sync + 'static {
     async fn set_plan(&self, team: Uuid, plan: &str) -> StoreResult<bool>;
 
     async fn create_key(&self, key: NewKey) -> StoreResult<ApiKey>;
-    /// Looks a key up by its hash, with its team. Expired and revoked keys are returned too: the
-    /// caller decides, and can say why.
+    /// Looks a key up by the hash of a secret, with its team. Expired and revoked keys are returned too: the
+    /// caller decides, and can say why. By a secret that was replaced, the key expires when that secret does.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<(ApiKey, Team)>>;
     /// Oldest first, revoked ones included.
     async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>>;
     /// Revokes for good; `false` when the team has no such key. Revoking twice keeps the first time.
     async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool>;
+    /// Gives a key a new secret. The one before works until its end, and so do sign-ins that were started with it.
+    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret) -> StoreResult<Rotated>;
+    /// The replaced secrets of a team's keys that still work, the one that ends first before the others.
+    async fn replaced_secrets(&self, team: Uuid) -> StoreResult<Vec<ReplacedSecret>>;
     /// Notes when keys were last used. Batched by the caller, so that a request costs no write.
     /// Never moves a time backwards.
     async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()>;
@@ -97,6 +133,10 @@ pub(crate) fn api_key_from_row(row: &impl Columns) -> StoreResult<ApiKey> {
         last_used_at: row.int_or_none("last_used_at")?,
         revoked_at: row.int_or_none("revoked_at")?,
     })
+}
+
+pub(crate) fn replaced_secret_from_row(row: &impl Columns) -> StoreResult<ReplacedSecret> {
+    Ok(ReplacedSecret { key: row.id("key_id")?, hint: row.text("hint")?, expires_at: row.int("expires_at")? })
 }
 
 /// The team of a key, from a row that has both: its columns start with `team_`.

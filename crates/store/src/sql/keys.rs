@@ -2,12 +2,12 @@
 
 use super::{Backend, SqlConnection, Transaction};
 use crate::keys::{
-    ApiKey, KeyStore, NewKey, NewTeam, Team, api_key_from_row, scopes_to_text, team_from_row,
-    team_of_key_from_row,
+    ApiKey, KeyStore, NewKey, NewTeam, NextSecret, ReplacedSecret, Rotated, Team, api_key_from_row,
+    replaced_secret_from_row, scopes_to_text, team_from_row, team_of_key_from_row,
 };
 use crate::rows::Columns;
 use crate::text::storable;
-use crate::{Millis, StoreResult};
+use crate::{Millis, StoreResult, clock};
 use uuid::Uuid;
 
 async fn insert_team(tx: &mut impl SqlConnection, team: &NewTeam) -> StoreResult<Team> {
@@ -98,6 +98,37 @@ impl<B: Backend> KeyStore for B {
         let done = tx.query("keys.revoke").bind(team).bind(key).execute(&mut tx).await?;
         tx.commit().await?;
         Ok(done > 0)
+    }
+
+    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret) -> StoreResult<Rotated> {
+        let mut tx = self.begin().await?;
+        let found = tx.query("keys.lock_key").bind(team).bind(key).fetch_optional(&mut tx).await?;
+        let Some(row) = found else { return Ok(Rotated::Missing) };
+        if row.flag("of_client")? {
+            return Ok(Rotated::OfClient);
+        }
+        if !row.flag("active")? {
+            return Ok(Rotated::Ended);
+        }
+        let phase_out = clock::millis(next.phase_out);
+        tx.query("keys.keep_secret").bind(key).bind(phase_out).execute(&mut tx).await?;
+        tx.query("keys.shorten_sign_ins").bind(key).bind(phase_out).execute(&mut tx).await?;
+        let rotated = tx
+            .query("keys.next_secret")
+            .bind(key)
+            .bind(&next.hash[..])
+            .bind(storable(&next.hint))
+            .bind(next.expires_at)
+            .fetch_one(&mut tx)
+            .await?;
+        let key = api_key_from_row(&rotated)?;
+        tx.commit().await?;
+        Ok(Rotated::Key(key))
+    }
+
+    async fn replaced_secrets(&self, team: Uuid) -> StoreResult<Vec<ReplacedSecret>> {
+        let found = self.query("keys.replaced_secrets").bind(team).fetch_all(&mut self.reader()).await?;
+        found.iter().map(replaced_secret_from_row).collect()
     }
 
     async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()> {

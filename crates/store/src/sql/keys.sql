@@ -27,12 +27,19 @@ VALUES ($1, $2, $3, $4, $5, $6, gannet_now(), $7)
 RETURNING id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at
 
 -- name: key_by_hash
-SELECT k.id, k.team_id, k.name, k.hint, k.scopes, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
+-- A secret that was replaced stands for its key until it ends.
+SELECT k.id, k.team_id, k.name, k.hint, k.scopes, k.created_at,
+       least(coalesce(k.expires_at, r.expires_at), coalesce(r.expires_at, k.expires_at)) AS expires_at,
+       k.last_used_at, k.revoked_at,
        t.name AS team_name, t.plan AS team_plan, t.zero_data_retention AS team_zero_data_retention,
        t.created_at AS team_created_at
-FROM keys_in_force k
+FROM (
+    SELECT id, NULL::bigint AS expires_at FROM api_keys WHERE hash = $1
+    UNION ALL
+    SELECT key_id, expires_at FROM replaced_secrets WHERE hash = $1
+) r
+JOIN keys_in_force k ON k.id = r.id
 JOIN teams t ON t.id = k.team_id
-WHERE k.hash = $1
 
 -- name: keys
 SELECT id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at
@@ -42,6 +49,31 @@ ORDER BY created_at, id
 
 -- name: revoke
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, gannet_now()) WHERE team_id = $1 AND id = $2
+
+-- name: lock_key
+SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > gannet_now()) AS active,
+       EXISTS (SELECT 1 FROM authorizations a WHERE a.key_id = api_keys.id) AS of_client
+FROM api_keys
+WHERE team_id = $1 AND id = $2 FOR UPDATE
+
+-- name: keep_secret
+INSERT INTO replaced_secrets (hash, key_id, hint, expires_at)
+SELECT hash, id, hint, least(gannet_now() + $2, coalesce(expires_at, gannet_now() + $2))
+FROM api_keys WHERE id = $1
+
+-- name: next_secret
+UPDATE api_keys SET hash = $2, hint = $3, expires_at = coalesce($4, expires_at) WHERE id = $1
+RETURNING id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at
+
+-- name: shorten_sign_ins
+UPDATE sign_ins SET expires_at = least(expires_at, gannet_now() + $2) WHERE key_id = $1
+
+-- name: replaced_secrets
+SELECT r.key_id, r.hint, r.expires_at
+FROM replaced_secrets r
+JOIN keys_in_force k ON k.id = r.key_id
+WHERE k.team_id = $1 AND k.revoked_at IS NULL AND r.expires_at > gannet_now()
+ORDER BY r.expires_at, r.hash
 
 -- name: touch (sqlite)
 UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)

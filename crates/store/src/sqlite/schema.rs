@@ -47,6 +47,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "authorizations",
         sql: include_str!("migrations/0018_authorizations.sql"),
     },
+    Migration {
+        version: 19,
+        name: "replaced_secrets",
+        sql: include_str!("migrations/0019_replaced_secrets.sql"),
+    },
 ];
 
 /// The version that has the list of keys for secrets.

@@ -1,8 +1,9 @@
 //! Teams and keys.
 
-use crate::ground::{TestStore, key, team};
-use store::StoreError;
-use store::keys::NewTeam;
+use crate::ground::{HOUR, TestStore, key, team};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::keys::{ApiKey, NewKey, NewTeam, NextSecret, ReplacedSecret, Rotated};
+use store::{Millis, StoreError};
 use uuid::Uuid;
 
 on_both!(
@@ -12,6 +13,9 @@ on_both!(
     revoking_is_for_good_and_within_the_team,
     last_use_never_moves_back,
     plans_change_and_teams_are_listed,
+    a_rotated_key_has_two_secrets_until_the_old_one_ends,
+    only_an_active_key_of_the_team_is_rotated,
+    a_sign_in_ends_with_the_secret_it_was_started_with,
 );
 
 fn first_team(name: &str) -> NewTeam {
@@ -105,4 +109,79 @@ async fn plans_change_and_teams_are_listed(ground: TestStore) {
     assert!(ground.store.team(Uuid::now_v7()).await.unwrap().is_none());
     let listed: Vec<Uuid> = ground.store.teams().await.unwrap().iter().map(|team| team.id).collect();
     assert_eq!(listed, [ground.team, other], "oldest first");
+}
+
+fn now() -> Millis {
+    Millis::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+fn next_secret(hash: u8, phase_out: Duration, expires_at: Option<Millis>) -> NextSecret {
+    NextSecret { hint: "gn-next…".into(), hash: [hash; 32], phase_out, expires_at }
+}
+
+fn expect_rotated(rotated: Rotated) -> ApiKey {
+    match rotated {
+        Rotated::Key(key) => key,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn a_rotated_key_has_two_secrets_until_the_old_one_ends(ground: TestStore) {
+    let (store, team) = (&*ground.store, ground.team);
+    let first = NewKey { expires_at: Some(now() + 60 * 86_400_000), ..key(team, "rotated") };
+    let made = store.create_key(first.clone()).await.unwrap();
+    let rotated = expect_rotated(store.rotate_key(team, made.id, next_secret(1, HOUR, None)).await.unwrap());
+    assert_eq!((rotated.id, &rotated.name, &rotated.scopes), (made.id, &made.name, &made.scopes));
+    assert_eq!((rotated.expires_at, rotated.hint.as_str()), (made.expires_at, "gn-next…"));
+    let (by_new, _) = store.key_by_hash(&[1; 32]).await.unwrap().expect("the new secret");
+    assert_eq!(by_new, rotated);
+    let (by_old, found) = store.key_by_hash(&first.hash).await.unwrap().expect("the old secret");
+    let left = by_old.expires_at.unwrap() - now();
+    assert_eq!((by_old.id, found.id), (made.id, team));
+    assert!((3_500_000..=3_600_000).contains(&left), "an hour: {left}");
+    let replaced = store.replaced_secrets(team).await.unwrap();
+    let expected =
+        ReplacedSecret { key: made.id, hint: made.hint.clone(), expires_at: by_old.expires_at.unwrap() };
+    assert_eq!(replaced, [expected]);
+
+    // Once more, with no time left for the second secret and a new end for the key.
+    let end = now() + 90 * 86_400_000;
+    let next = next_secret(2, Duration::ZERO, Some(end));
+    assert_eq!(expect_rotated(store.rotate_key(team, made.id, next).await.unwrap()).expires_at, Some(end));
+    let (second, _) = store.key_by_hash(&[1; 32]).await.unwrap().expect("it is known for what it was");
+    assert!(second.expires_at.unwrap() <= now());
+    assert_eq!(store.key_by_hash(&first.hash).await.unwrap().unwrap().0.expires_at, by_old.expires_at);
+    assert_eq!(store.replaced_secrets(team).await.unwrap().len(), 1);
+
+    store.revoke_key(team, made.id).await.unwrap();
+    for hash in [first.hash, [1; 32], [2; 32]] {
+        let (key, _) = store.key_by_hash(&hash).await.unwrap().expect("also when revoked");
+        assert!(key.revoked_at.is_some(), "revoking ends all secrets");
+    }
+    assert_eq!(store.replaced_secrets(team).await.unwrap(), []);
+}
+
+async fn only_an_active_key_of_the_team_is_rotated(ground: TestStore) {
+    let (store, of_team) = (&*ground.store, ground.team);
+    let made = store.create_key(key(of_team, "k")).await.unwrap().id;
+    let other = team(store, "free").await;
+    let rotate = async |of, id, hash| store.rotate_key(of, id, next_secret(hash, HOUR, None)).await.unwrap();
+    assert_eq!(rotate(other, made, 1).await, Rotated::Missing);
+    assert_eq!(rotate(of_team, Uuid::now_v7(), 1).await, Rotated::Missing);
+    let expired = NewKey { expires_at: Some(now() - 1), ..key(of_team, "expired") };
+    let expired = store.create_key(expired).await.unwrap().id;
+    assert_eq!(rotate(of_team, expired, 1).await, Rotated::Ended);
+    store.revoke_key(of_team, made).await.unwrap();
+    assert_eq!(rotate(of_team, made, 1).await, Rotated::Ended);
+    assert!(store.key_by_hash(&[1; 32]).await.unwrap().is_none());
+}
+
+async fn a_sign_in_ends_with_the_secret_it_was_started_with(ground: TestStore) {
+    let (store, team) = (&*ground.store, ground.team);
+    let made = store.create_key(key(team, "k")).await.unwrap().id;
+    store.start_sign_in(&[1; 32], made, HOUR).await.unwrap();
+    store.rotate_key(team, made, next_secret(1, HOUR * 2, None)).await.unwrap();
+    assert!(store.sign_in(&[1; 32]).await.unwrap().is_some(), "the old secret still works");
+    store.rotate_key(team, made, next_secret(2, Duration::ZERO, None)).await.unwrap();
+    assert!(store.sign_in(&[1; 32]).await.unwrap().is_none());
 }
