@@ -2,6 +2,7 @@
 //! binary ones by a library.
 
 mod charts;
+mod comments;
 mod docx;
 mod epub;
 mod legacy;

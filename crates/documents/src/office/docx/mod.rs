@@ -10,6 +10,7 @@ use body::BodyReader;
 use numbering::Numbering;
 use styles::Styles;
 
+use super::comments::{Comment, Comments, text_of};
 use super::properties::read_metadata;
 use crate::block::{Block, BlockKind, Content, Document, ListItem, Page, Span};
 use crate::error::DocumentError;
@@ -45,6 +46,9 @@ pub(crate) fn parse_docx(archive: &mut Archive<'_>) -> Result<Document, Document
     }
     shift_headings_below_title(&mut blocks);
     add_running_text(archive, &relations, &mut blocks)?;
+    let mut comments = Comments::default();
+    blocks.extend(comments.block(&read_comments(archive, &relations)?));
+    warnings.extend(comments.warning());
     let metadata =
         read_metadata(archive, package.part_of_kind("core-properties").unwrap_or("docProps/core.xml"))?;
     Ok(Document {
@@ -90,6 +94,17 @@ fn read_notes(
     }
     items.sort_by_key(|item| item.number);
     Ok(items)
+}
+
+fn read_comments(archive: &mut Archive<'_>, relations: &Relations) -> Result<Vec<Comment>, DocumentError> {
+    let Some(tree) = load_related(archive, relations, "comments")? else { return Ok(Vec::new()) };
+    let found = tree.children(tree.root()).filter(|node| tree.is(*node, "comment"));
+    let comments = found.map(|node| {
+        let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default().to_owned();
+        let (author, time, text) = (attribute("author"), attribute("date"), text_of(&tree, node));
+        Comment { place: String::new(), author, time, text }
+    });
+    Ok(comments.collect())
 }
 
 /// A title is the one heading of the first level; the headings of the text stand below it.

@@ -1,4 +1,4 @@
-use crate::fixtures::{docx, docx_with, markdown, relations};
+use crate::fixtures::{comment_texts, docx, docx_with, markdown, relations};
 use crate::{FileHint, ParseOptions, parse};
 
 const STYLES: &str = "<w:styles><w:style w:type='paragraph' w:styleId='Heading1'><w:name w:val='heading 1'/></w:style>\
@@ -132,6 +132,22 @@ fn running_heads_are_blocks_but_not_text() {
     );
     let document = parse(&bytes, FileHint::default(), &ParseOptions::default()).expect("a document");
     assert_eq!(document.pages[0].blocks.len(), 2);
+    assert_eq!(markdown(&bytes), "body");
+}
+
+#[test]
+fn comments_are_blocks_with_author_and_time_and_not_part_of_the_text() {
+    let links = relations(&[("rId5", "comments", "comments.xml")]);
+    let comments = "<w:comments><w:comment w:id='0' w:author='Ann' w:date='2026-01-04T05:48:07Z'><w:p><w:r>\
+        <w:t>Is this so?</w:t></w:r></w:p><w:p><w:r><w:t>Really?</w:t></w:r></w:p></w:comment></w:comments>";
+    let bytes = docx_with(
+        &paragraph("", "body"),
+        &[("word/_rels/document.xml.rels", &links), ("word/comments.xml", comments)],
+    );
+    let document = parse(&bytes, FileHint::default(), &ParseOptions::default()).expect("a document");
+    let expected = ["Comment by Ann, 2026-01-04T05:48:07Z: Is this so?\nReally?"];
+    assert_eq!(comment_texts(&document.pages[0]), expected);
+    assert_eq!(document.warnings, ["1 comment is not part of the text; it is among the blocks."]);
     assert_eq!(markdown(&bytes), "body");
 }
 

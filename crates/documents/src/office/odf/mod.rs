@@ -11,6 +11,7 @@ pub(super) use copies::Copies;
 use body::BodyReader;
 use styles::Styles;
 
+use super::comments::{Comments, annotations};
 use super::properties::read_metadata;
 use crate::block::{Block, BlockKind, Content, Document, Page, Span};
 use crate::error::DocumentError;
@@ -50,8 +51,11 @@ pub(crate) fn parse_odt(archive: &mut Archive<'_>) -> Result<Document, DocumentE
     blocks.extend(reader.take_notes());
     shift_headings_below_title(&mut blocks);
     let metadata = read_metadata(archive, "meta.xml")?;
+    let mut comments = Comments::default();
+    blocks.extend(comments.block(&annotations(&tree, body)));
     let mut warnings = warnings_of(&tree);
     warnings.extend(copies.warning());
+    warnings.extend(comments.warning());
     Ok(Document {
         metadata,
         pages: vec![Page::whole(blocks)],
@@ -66,6 +70,7 @@ pub(crate) fn parse_odp(archive: &mut Archive<'_>) -> Result<Document, DocumentE
     let styles = load_styles(archive, &tree)?;
     let mut copies = Copies::new(&tree);
     let mut pages = Vec::new();
+    let mut comments = Comments::default();
     let slides: Vec<_> = tree.descendants(tree.root()).filter(|node| tree.is(*node, "page")).collect();
     for (number, slide) in (1..).zip(slides) {
         let mut reader = BodyReader::new(&styles, archive, &mut copies);
@@ -74,12 +79,14 @@ pub(crate) fn parse_odp(archive: &mut Archive<'_>) -> Result<Document, DocumentE
         mark_unmarked_title(&mut blocks);
         // A title may be drawn last and is still read first.
         blocks.sort_by_key(|block| block.kind != BlockKind::Title);
+        blocks.extend(comments.block(&annotations(&tree, slide)));
         pages.push(Page { number, blocks, ..Page::default() });
     }
     let metadata = read_metadata(archive, "meta.xml")?;
     let total_pages = u32::try_from(pages.len()).unwrap_or(u32::MAX);
     let mut warnings = warnings_of(&tree);
     warnings.extend(copies.warning());
+    warnings.extend(comments.warning());
     Ok(Document { metadata, pages, total_pages, warnings, ..Document::default() })
 }
 

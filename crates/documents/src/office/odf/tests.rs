@@ -1,4 +1,5 @@
-use crate::fixtures::{markdown, open_document};
+use crate::fixtures::{comment_texts, markdown, open_document};
+use crate::{FileHint, ParseOptions, parse};
 
 #[test]
 fn headings_lists_and_white_space_of_texts() {
@@ -13,11 +14,14 @@ fn headings_lists_and_white_space_of_texts() {
 }
 
 #[test]
-fn notes_stand_at_the_end_and_comments_nowhere() {
+fn notes_stand_at_the_end_and_comments_are_blocks() {
     let body = "<text:p>text<text:note><text:note-citation>1</text:note-citation><text:note-body>\
         <text:p>the note</text:p></text:note-body></text:note><office:annotation><text:p>comment</text:p>\
         </office:annotation></text:p><text:tracked-changes><text:p>gone</text:p></text:tracked-changes>";
-    assert_eq!(markdown(&open_document("text", body)), "text<sup>1</sup>\n\n1. the note");
+    let file = open_document("text", body);
+    assert_eq!(markdown(&file), "text<sup>1</sup>\n\n1. the note");
+    let document = parse(&file, FileHint::default(), &ParseOptions::default()).expect("a text");
+    assert_eq!(comment_texts(&document.pages[0]), ["Comment: comment"]);
 }
 
 #[test]

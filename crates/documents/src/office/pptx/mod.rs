@@ -1,11 +1,14 @@
 //! Slides of PowerPoint: PPTX and PPTM, one page for each slide.
 
+mod comments;
 mod layout;
 mod slide;
 
+use comments::{Authors, slide_comments};
 use layout::SlideLayout;
 use slide::SlideReader;
 
+use super::comments::Comments;
 use super::properties::read_metadata;
 use crate::block::{Block, BlockKind, Content, Document, Page, Span};
 use crate::error::DocumentError;
@@ -28,8 +31,10 @@ pub(crate) fn parse_pptx(archive: &mut Archive<'_>) -> Result<Document, Document
         ids.filter_map(|node| relations.part(tree.last_attribute(node, "id")?)).map(str::to_owned).collect();
     let mut document =
         Document { total_pages: u32::try_from(slides.len()).unwrap_or(u32::MAX), ..Document::default() };
+    let authors = Authors::load(archive, &relations)?;
+    let mut comments = Comments::default();
     for (number, part) in (1..).zip(slides.iter().take(MAX_SLIDES)) {
-        let blocks = match read_slide(archive, part) {
+        let blocks = match read_slide(archive, part, &authors, &mut comments) {
             Ok(blocks) => blocks,
             Err(error @ DocumentError::TooLarge(_)) => return Err(error),
             Err(error) => {
@@ -39,6 +44,7 @@ pub(crate) fn parse_pptx(archive: &mut Archive<'_>) -> Result<Document, Document
         };
         document.pages.push(Page { number, width, height, blocks, ..Page::default() });
     }
+    document.warnings.extend(comments.warning());
     let properties = package.part_of_kind("core-properties").unwrap_or("docProps/core.xml");
     document.metadata = read_metadata(archive, properties)?;
     Ok(document)
@@ -53,7 +59,12 @@ fn slide_size(tree: &XmlTree) -> (f32, f32) {
     (points("cx"), points("cy"))
 }
 
-fn read_slide(archive: &mut Archive<'_>, part: &str) -> Result<Vec<Block>, DocumentError> {
+fn read_slide(
+    archive: &mut Archive<'_>,
+    part: &str,
+    authors: &Authors,
+    comments: &mut Comments,
+) -> Result<Vec<Block>, DocumentError> {
     let tree = XmlTree::parse(&archive.required_part(part)?)?;
     let relations = Relations::load(archive, part)?;
     let mut inherited = SlideLayout::default();
@@ -74,6 +85,7 @@ fn read_slide(archive: &mut Archive<'_>, part: &str) -> Result<Vec<Block>, Docum
     {
         blocks.extend(speaker_notes(&tree));
     }
+    blocks.extend(comments.block(&slide_comments(archive, &relations, authors)?));
     Ok(blocks)
 }
 

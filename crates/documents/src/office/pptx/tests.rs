@@ -1,4 +1,4 @@
-use crate::fixtures::{relations, zip_file};
+use crate::fixtures::{comment_texts, relations, zip_file};
 use crate::{BlockKind, FileHint, MarkdownOptions, ParseOptions, parse, to_markdown};
 
 fn shape(place: Option<(i64, i64)>, placeholder: &str, paragraphs: &[(&str, &str)]) -> String {
@@ -97,4 +97,53 @@ fn notes_of_the_speaker_are_blocks_and_slides_have_a_size() {
     let page = &document.pages[0];
     assert_eq!((page.number, page.width, page.height), (1, 960.0, 540.0));
     assert_eq!(page.blocks.last().map(|block| block.kind), Some(BlockKind::PageFooter));
+}
+
+#[test]
+fn comments_on_slides_are_blocks_with_author_and_time() {
+    let presentation = "<p:presentation xmlns:r='r'><p:sldIdLst><p:sldId id='256' r:id='rId2'/></p:sldIdLst></p:presentation>";
+    let older = "<p:cmLst><p:cm authorId='0' dt='2024-05-01T10:00:00' idx='1'><p:pos x='1' y='2'/>\
+        <p:text>Too small</p:text></p:cm></p:cmLst>";
+    let body = |text: &str| format!("<p188:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p188:txBody>");
+    let newer = format!(
+        "<p188:cmLst><p188:cm id='{{1}}' authorId='{{A}}' created='2024-05-02T10:00:00'><p188:replyLst>\
+         <p188:reply id='{{2}}' authorId='{{A}}' created='2024-05-03T10:00:00'>{}</p188:reply></p188:replyLst>{}\
+         </p188:cm></p188:cmLst>",
+        body("Done"),
+        body("Larger?")
+    );
+    let slide = "<p:sld><p:cSld><p:spTree/></p:cSld></p:sld>";
+    let file = zip_file(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("_rels/.rels", &relations(&[("rId1", "officeDocument", "ppt/presentation.xml")])),
+        ("ppt/presentation.xml", presentation),
+        (
+            "ppt/_rels/presentation.xml.rels",
+            &relations(&[
+                ("rId2", "slide", "slides/slide1.xml"),
+                ("rId3", "commentAuthors", "commentAuthors.xml"),
+                ("rId4", "authors", "authors.xml"),
+            ]),
+        ),
+        ("ppt/commentAuthors.xml", "<p:cmAuthorLst><p:cmAuthor id='0' name='Ann'/></p:cmAuthorLst>"),
+        ("ppt/authors.xml", "<p188:authorLst><p188:author id='{A}' name='Bob'/></p188:authorLst>"),
+        ("ppt/slides/slide1.xml", slide),
+        (
+            "ppt/slides/_rels/slide1.xml.rels",
+            &relations(&[
+                ("rId1", "comments", "../comments/comment1.xml"),
+                ("rId2", "comments", "../comments/modernComment_1.xml"),
+            ]),
+        ),
+        ("ppt/comments/comment1.xml", older),
+        ("ppt/comments/modernComment_1.xml", &newer),
+    ]);
+    let document = parse(&file, FileHint::default(), &ParseOptions::default()).expect("slides");
+    let expected = [
+        "Comment by Ann, 2024-05-01T10:00:00: Too small",
+        "Comment by Bob, 2024-05-02T10:00:00: Larger?",
+        "Comment by Bob, 2024-05-03T10:00:00: Done",
+    ];
+    assert_eq!(comment_texts(&document.pages[0]), expected);
+    assert_eq!(to_markdown(&document, MarkdownOptions::default()).text, "");
 }

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::parts::sheet_parts;
 use crate::block::{Block, BlockKind, Content, Span};
 use crate::error::DocumentError;
 use crate::office::charts::chart_blocks;
 use crate::package::{Archive, Relations, XmlTree};
-
-const WORKBOOK: &str = "xl/workbook.xml";
 
 /// By the name of the sheet.
 pub(super) fn sheet_drawings(
@@ -18,19 +17,13 @@ pub(super) fn sheet_drawings(
     if !archive.names().any(|name| name.starts_with("xl/drawings/")) {
         return Ok(found);
     }
-    let Some(tree) = archive.part(WORKBOOK)?.and_then(|bytes| XmlTree::parse(&bytes).ok()) else {
-        return Ok(found);
-    };
-    let relations = Relations::load(archive, WORKBOOK)?;
-    for sheet in tree.descendants(tree.root()).filter(|node| tree.is(*node, "sheet")) {
-        let part = tree.last_attribute(sheet, "id").and_then(|id| relations.part(id));
-        let (Some(name), Some(part)) = (tree.attribute(sheet, "name"), part) else { continue };
-        let sheet_relations = Relations::load(archive, part)?;
+    for (name, part) in sheet_parts(archive)?.sheets {
+        let relations = Relations::load(archive, &part)?;
         let mut blocks = Vec::new();
-        for drawing in sheet_relations.parts_of_kind("drawing") {
+        for drawing in relations.parts_of_kind("drawing") {
             blocks.extend(read_drawing(archive, drawing)?);
         }
-        found.insert(name.to_owned(), blocks);
+        found.insert(name, blocks);
     }
     Ok(found)
 }

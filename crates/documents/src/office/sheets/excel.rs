@@ -5,7 +5,7 @@ use std::io::Cursor;
 use calamine::{Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, Xlsx};
 
 use super::cell_text::{cell_text, owned_cell_text};
-use super::{Sheet, Workbook, biff, drawings};
+use super::{Sheet, Workbook, biff, comments, drawings};
 use crate::block::Document;
 use crate::error::DocumentError;
 use crate::office::properties::read_metadata;
@@ -18,6 +18,7 @@ pub(crate) fn parse_xlsx(bytes: &[u8], archive: &mut Archive<'_>) -> Result<Docu
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(DocumentError::damaged)?;
     let mut workbook = Workbook::default();
     let mut drawn = drawings::sheet_drawings(archive)?;
+    let mut said = comments::sheet_comments(archive)?;
     for sheet in book.sheets_metadata().to_vec() {
         if sheet.visible != SheetVisible::Visible {
             workbook.hidden.push(sheet.name);
@@ -25,6 +26,7 @@ pub(crate) fn parse_xlsx(bytes: &[u8], archive: &mut Archive<'_>) -> Result<Docu
         }
         let mut read = Sheet { name: sheet.name.clone(), ..Sheet::default() };
         read.drawings = drawn.remove(&sheet.name).unwrap_or_default();
+        read.comments = said.remove(&sheet.name).unwrap_or_default();
         if sheet.typ == SheetType::WorkSheet {
             read_xlsx_cells(&mut book, &mut read, &mut workbook);
             read.merged = merged_cells(&mut book, &sheet.name);

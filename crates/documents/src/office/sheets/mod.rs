@@ -4,9 +4,11 @@
 
 mod biff;
 mod cell_text;
+mod comments;
 mod drawings;
 mod excel;
 mod ods;
+mod parts;
 mod regions;
 
 use std::collections::BTreeMap;
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 pub(crate) use excel::{parse_xls, parse_xlsb, parse_xlsx};
 pub(crate) use ods::parse_ods;
 
+use super::comments::{Comment, Comments};
 use crate::block::{Block, BlockKind, Content, Document, Span};
 
 /// Cells with text of one file.
@@ -28,6 +31,7 @@ struct Sheet {
     merged: Vec<[u32; 4]>,
     /// What is drawn over the cells: charts and text boxes.
     drawings: Vec<Block>,
+    comments: Vec<Comment>,
 }
 
 /// Writes sheets into a document and keeps count of the cells.
@@ -37,6 +41,7 @@ struct Workbook {
     blocks: Vec<Block>,
     cells: usize,
     hidden: Vec<String>,
+    comments: Comments,
     truncated: bool,
 }
 
@@ -52,6 +57,7 @@ impl Workbook {
         self.blocks.push(Block::native(BlockKind::SectionHeader, heading));
         self.blocks.extend(regions::sheet_blocks(&sheet.cells, &sheet.merged));
         self.blocks.extend(sheet.drawings);
+        self.blocks.extend(self.comments.block(&sheet.comments));
     }
 
     fn finish(mut self) -> Document {
@@ -62,6 +68,7 @@ impl Workbook {
         if self.truncated {
             self.document.warnings.push(format!("Only the first {MAX_CELLS} cells were read."));
         }
+        self.document.warnings.extend(self.comments.warning());
         self.document.pages = vec![crate::block::Page::whole(self.blocks)];
         self.document.total_pages = 1;
         self.document

@@ -4,6 +4,7 @@
 use super::{Sheet, Workbook};
 use crate::block::Document;
 use crate::error::DocumentError;
+use crate::office::comments::annotation_comment;
 use crate::office::odf::{Copies, load_content, warnings_of};
 use crate::office::properties::read_metadata;
 use crate::package::{Archive, Node, XmlTree};
@@ -86,6 +87,10 @@ fn read_cells(
         }
         let count = repeats(tree, cell, "number-columns-repeated");
         let text = if is_cell { text_of_cell(tree, cell) } else { String::new() };
+        if let Some(annotation) = tree.child(cell, "annotation") {
+            let place = place_name(row_index, column);
+            sheet.comments.push(annotation_comment(tree, annotation, place));
+        }
         if !text.is_empty() {
             for copy in 0..times(copies, count, 1, text.len()) {
                 cells.push((column.saturating_add(copy), text.clone()));
@@ -100,6 +105,18 @@ fn read_cells(
         column = column.saturating_add(count);
     }
     cells
+}
+
+/// `B2` for the second row and the second column.
+fn place_name(row: u32, column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut rest = u64::from(column) + 1;
+    while rest > 0 {
+        letters.push(char::from(b'A' + u8::try_from((rest - 1) % 26).unwrap_or(0)));
+        rest = (rest - 1) / 26;
+    }
+    let letters: String = letters.into_iter().rev().collect();
+    format!("{letters}{}", u64::from(row) + 1)
 }
 
 /// What the cell shows; notes and drawings inside of it are not its text.

@@ -1,4 +1,4 @@
-use crate::fixtures::{markdown, open_document, xlsx};
+use crate::fixtures::{comment_texts, markdown, open_document, relations, xlsx, zip_file};
 use crate::{FileHint, ParseOptions, parse};
 
 fn row(number: u32, cells: &[(&str, &str)]) -> String {
@@ -72,4 +72,90 @@ fn sheets_of_open_document_show_what_the_cells_show() {
         <table:table-cell><text:p>120</text:p></table:table-cell></table:table-row></table:table>";
     let expected = "## Ducks\n\n| Year | Ducks |\n| --- | --- |\n| 2019 | 120 |";
     assert_eq!(markdown(&open_document("spreadsheet", body)), expected);
+}
+
+fn file_with_comments() -> Vec<u8> {
+    let workbook =
+        "<workbook xmlns:r='r'><sheets><sheet name='First' sheetId='1' r:id='rId1'/></sheets></workbook>";
+    let sheet =
+        format!("<worksheet><sheetData>{}</sheetData></worksheet>", row(1, &[("A", "a"), ("B", "b")]));
+    let notes = "<comments><authors><author>Ann</author><author>tc={1}</author></authors><commentList>\
+        <comment ref='A1' authorId='0'><text><r><t>From the </t></r><r><t>old list</t></r></text></comment>\
+        <comment ref='B1' authorId='1'><text><t>[Threaded comment] Why?</t></text></comment></commentList></comments>";
+    let conversations = "<ThreadedComments>\
+        <threadedComment ref='B1' dT='2024-05-01T10:00:00.00' personId='{P}' id='{1}'><text>Why?</text></threadedComment>\
+        <threadedComment ref='B1' dT='2024-05-02T10:00:00.00' personId='{Q}' parentId='{1}'><text>So</text>\
+        </threadedComment></ThreadedComments>";
+    zip_file(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("_rels/.rels", &relations(&[("rId1", "officeDocument", "xl/workbook.xml")])),
+        ("xl/workbook.xml", workbook),
+        (
+            "xl/_rels/workbook.xml.rels",
+            &relations(&[
+                ("rId1", "worksheet", "worksheets/sheet1.xml"),
+                ("rId2", "person", "persons/person.xml"),
+            ]),
+        ),
+        ("xl/worksheets/sheet1.xml", &sheet),
+        (
+            "xl/worksheets/_rels/sheet1.xml.rels",
+            &relations(&[
+                ("rId1", "comments", "../comments1.xml"),
+                ("rId2", "threadedComment", "../threadedComments/threadedComment1.xml"),
+            ]),
+        ),
+        ("xl/comments1.xml", notes),
+        ("xl/threadedComments/threadedComment1.xml", conversations),
+        ("xl/persons/person.xml", "<personList><person displayName='Bob' id='{P}'/></personList>"),
+    ])
+}
+
+#[test]
+fn comments_on_cells_are_blocks_with_place_author_and_time() {
+    let file = file_with_comments();
+    let document = parse(&file, FileHint::default(), &ParseOptions::default()).expect("a workbook");
+    let expected = [
+        "Comment on B1 by Bob, 2024-05-01T10:00:00.00: Why?",
+        "Comment on B1, 2024-05-02T10:00:00.00: So",
+        "Comment on A1 by Ann: From the old list",
+    ];
+    assert_eq!(comment_texts(&document.pages[0]), expected);
+    assert_eq!(document.warnings, ["3 comments are not part of the text; they are among the blocks."]);
+    assert_eq!(markdown(&file), "## First\n\n| a | b |\n| --- | --- |");
+}
+
+#[test]
+fn comments_on_cells_of_open_document_are_blocks_too() {
+    let body = "<table:table table:name='Ducks'><table:table-row table:number-rows-repeated='9'><table:table-cell/>\
+        </table:table-row><table:table-row><table:table-cell table:number-columns-repeated='27'/><table:table-cell>\
+        <office:annotation><dc:creator>Ann</dc:creator><dc:date>2024-05-01T10:00:00</dc:date><text:p>Sure?</text:p>\
+        </office:annotation><text:p>120</text:p></table:table-cell></table:table-row></table:table>";
+    let file = open_document("spreadsheet", body);
+    let document = parse(&file, FileHint::default(), &ParseOptions::default()).expect("sheets");
+    assert_eq!(comment_texts(&document.pages[0]), ["Comment on AB10 by Ann, 2024-05-01T10:00:00: Sure?"]);
+    assert_eq!(markdown(&file), "## Ducks\n\n120");
+}
+
+#[test]
+fn cells_merged_below_other_tables_of_open_document_span() {
+    let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
+    let cells = |texts: &[&str]| {
+        let cells: String = texts.iter().map(|text| cell(text)).collect();
+        format!("<table:table-row>{cells}</table:table-row>")
+    };
+    let body = format!(
+        "<table:table table:name='Two'>{}{}<table:table-row table:number-rows-repeated='9'><table:table-cell/>\
+         </table:table-row><table:table-row><table:table-cell table:number-columns-spanned='2'><text:p>Sum</text:p>\
+         </table:table-cell><table:covered-table-cell/>{}</table:table-row>{}</table:table>",
+        cells(&["a", "b"]),
+        cells(&["1", "2"]),
+        cell("c"),
+        cells(&["3", "4", "5"]),
+    );
+    assert_eq!(
+        markdown(&open_document("spreadsheet", &body)),
+        "## Two\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n<table>\n<tr><th colspan=\"2\">Sum</th><th>c</th></tr>\n\
+         <tr><td>3</td><td>4</td><td>5</td></tr>\n</table>"
+    );
 }
