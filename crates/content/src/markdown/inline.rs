@@ -23,6 +23,14 @@ impl Mark {
             Self::Strike => "~~",
         }
     }
+
+    /// The character that the sign is made of.
+    pub(super) fn sign_char(self) -> char {
+        match self {
+            Self::Strong | Self::Em => '*',
+            Self::Strike => '~',
+        }
+    }
 }
 
 /// Where the text is written, which decides what needs escaping and what a line break becomes.

@@ -7,6 +7,8 @@ use super::inline::{Inline, InlinePiece};
 
 /// Text longer than this is not copied to join it to the next piece.
 const MAX_COPIED_BYTES: usize = 2_000;
+/// How often the marks of a block are looked at anew after some were removed; then all are removed.
+const MAX_ROUNDS: usize = 8;
 
 impl Inline {
     /// Closes open marks and decides which marks and links are valid. `false` when there is nothing to write.
@@ -191,67 +193,123 @@ impl Inline {
         self.pieces = joined;
     }
 
-    /// Removes marks that markdown would not read as marks, given the characters around them.
+    /// Removes marks that markdown would not read as marks, given the characters around them. The signs of
+    /// other marks are such characters, so removing one may change what another is: this is repeated until
+    /// nothing changes.
     fn drop_unsound(&mut self) {
         if !self.pieces.iter().any(|piece| matches!(piece, InlinePiece::Open(_))) {
             return;
         }
+        for _ in 0..MAX_ROUNDS {
+            if !self.drop_unsound_once() {
+                return;
+            }
+        }
+        for piece in &mut self.pieces {
+            if matches!(piece, InlinePiece::Open(_) | InlinePiece::Close(_)) {
+                *piece = InlinePiece::Gone;
+            }
+        }
+    }
+
+    /// One round; whether it removed anything.
+    fn drop_unsound_once(&mut self) -> bool {
+        let around = self.neighbours();
         let mut open: Vec<(usize, bool)> = Vec::new();
-        for at in 0..self.pieces.len() {
+        let mut dropped = false;
+        for (at, &(before, after)) in around.iter().enumerate() {
             match self.pieces[at] {
                 InlinePiece::Open(_) => {
-                    let (before, after) = (self.char_before(at), self.char_after(at));
                     let sound = !after.is_whitespace()
-                        && (!is_punctuation(after) || before.is_whitespace() || is_punctuation(before));
+                        && (!may_be_punctuation(after) || before.is_whitespace() || is_punctuation(before));
                     open.push((at, sound));
                 }
                 InlinePiece::Close(_) => {
                     let Some((from, sound)) = open.pop() else { continue };
-                    let (before, after) = (self.char_before(at), self.char_after(at));
                     let closes = !before.is_whitespace()
-                        && (!is_punctuation(before) || after.is_whitespace() || is_punctuation(after));
+                        && (!may_be_punctuation(before) || after.is_whitespace() || is_punctuation(after));
                     if !(sound && closes) {
                         self.pieces[from] = InlinePiece::Gone;
                         self.pieces[at] = InlinePiece::Gone;
+                        dropped = true;
                     }
                 }
                 _ => {}
             }
         }
+        dropped
     }
 
-    fn char_before(&self, at: usize) -> char {
-        for piece in self.pieces[..at].iter().rev() {
+    /// The characters before and after each mark as a reader of markdown sees them: signs of one kind side by
+    /// side are one run, whose neighbours count for all of them.
+    fn neighbours(&self) -> Vec<(char, char)> {
+        let mut around = vec![(' ', ' '); self.pieces.len()];
+        let (mut last, mut run): (char, Option<(char, char)>) = (' ', None);
+        for (at, piece) in self.pieces.iter().enumerate() {
             match *piece {
-                InlinePiece::Text { start, end } | InlinePiece::Raw { start, end, .. } => {
-                    return self.text[start..end].chars().next_back().unwrap_or(' ');
+                InlinePiece::Open(mark) | InlinePiece::Close(mark) => {
+                    let sign = mark.sign_char();
+                    let before = match run {
+                        Some((known, before)) if known == sign => before,
+                        _ => last,
+                    };
+                    (around[at].0, run, last) = (before, Some((sign, before)), sign);
                 }
-                InlinePiece::OpenLink => return '[',
-                InlinePiece::CloseLink(_) => return ')',
-                InlinePiece::Break => return '\n',
-                InlinePiece::Open(_) | InlinePiece::Close(_) | InlinePiece::Gone => {}
+                InlinePiece::Gone => {}
+                _ => (last, run) = (self.edge(piece, true), None),
             }
         }
-        ' '
+        (last, run) = (' ', None);
+        for (at, piece) in self.pieces.iter().enumerate().rev() {
+            match *piece {
+                InlinePiece::Open(mark) | InlinePiece::Close(mark) => {
+                    let sign = mark.sign_char();
+                    let after = match run {
+                        Some((known, after)) if known == sign => after,
+                        _ => last,
+                    };
+                    (around[at].1, run, last) = (after, Some((sign, after)), sign);
+                }
+                InlinePiece::Gone => {}
+                _ => (last, run) = (self.edge(piece, false), None),
+            }
+        }
+        around
     }
 
-    fn char_after(&self, at: usize) -> char {
-        for piece in &self.pieces[at + 1..] {
-            match *piece {
-                InlinePiece::Text { start, end } | InlinePiece::Raw { start, end, .. } => {
-                    return self.text[start..end].chars().next().unwrap_or(' ');
-                }
-                InlinePiece::OpenLink => return '[',
-                InlinePiece::CloseLink(_) => return ']',
-                InlinePiece::Break => return '\n',
-                InlinePiece::Open(_) | InlinePiece::Close(_) | InlinePiece::Gone => {}
+    /// The last or the first character that is written for a piece which is no mark.
+    fn edge(&self, piece: &InlinePiece, is_last: bool) -> char {
+        match *piece {
+            InlinePiece::Text { start, end } | InlinePiece::Raw { start, end, .. } => {
+                let mut chars = self.text[start..end].chars();
+                if is_last { chars.next_back() } else { chars.next() }.unwrap_or(' ')
             }
+            InlinePiece::OpenLink => '[',
+            InlinePiece::CloseLink(_) => {
+                if is_last {
+                    ')'
+                } else {
+                    ']'
+                }
+            }
+            InlinePiece::Break => '\n',
+            InlinePiece::Open(_) | InlinePiece::Close(_) | InlinePiece::Gone => ' ',
         }
-        ' '
     }
 }
 
-/// Whatever is neither word nor space counts as punctuation to markdown's emphasis rules.
-fn is_punctuation(c: char) -> bool {
+/// Whatever is neither word nor space may count as punctuation to markdown's emphasis rules.
+fn may_be_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { !c.is_alphanumeric() && !c.is_whitespace() }
+}
+
+/// The same without what some readers take for a part of a word: marks on letters, signs that are not shown,
+/// and those without a meaning of their own.
+fn is_punctuation(c: char) -> bool {
+    let part = matches!(
+        c,
+        '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{20d0}'..='\u{20ff}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+    );
+    may_be_punctuation(c) && !part && !c.is_control()
 }

@@ -162,6 +162,10 @@ fn known_shapes() {
         "<blockquote><ul><li>a<pre>x\n\ny</pre></li></ul></blockquote><blockquote>b</blockquote>",
         "<dl><dt>T</dt><dd>D</dd></dl>",
         "<table><tr><td>1<td>2<tr><td>a|b<td></table>",
+        // A mark beside the signs of others.
+        "<p><i>A</i><b><del>é</del></b></p>",
+        "<p><b><del>é</del></b><i>A</i></p>",
+        "<p>a<del><b>b</b></del>c <i><del>d</del></i>e <b>f<del>g</del></b><i>h</i></p>",
     ] {
         is_stable(html).unwrap();
     }
