@@ -1,12 +1,16 @@
 //! The links and images of a page: absolute, in order, once each.
 
 use html::address::{Base, scheme_of};
-use html::dom::{Attr, Dom, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 use html::image;
+use std::borrow::Cow;
 use std::collections::HashSet;
+use url::form_urlencoded;
 
 /// More links than this on one page are a trap.
 const MAX_LINKS: usize = 50_000;
+/// Nodes of a custom element that are searched for a link of its own.
+const MAX_CUSTOM_LINK_NODES: usize = 200;
 
 /// A link as a crawler needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +23,16 @@ pub struct Link {
     pub nofollow: bool,
 }
 
-/// All links of a page. References within the page itself are not links.
+/// All links of a page. References within the page itself are not links, but those that scripts show another
+/// page for (`#/settings`, `#!/about`) are.
 pub fn find_links(dom: &Dom, base: &Base) -> Vec<Link> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for id in dom.subtree(dom.root()).filter(|&id| matches!(dom.tag(id), Tag::A | Tag::Area)) {
-        let Some(href) = dom.attr(id, Attr::Href).filter(|href| !href.trim_start().starts_with('#')) else {
-            continue;
-        };
-        let Some(url) = base.resolve(href) else { continue };
+    let mut anchors = Anchors::default();
+    for id in dom.subtree(dom.root()).filter(|&id| is_link(dom, id)) {
+        let Some(href) = dom.attr(id, Attr::Href).filter(|href| !leads_within(href)) else { continue };
+        let href = anchors.cut_off(dom, href);
+        let Some(url) = base.resolve(&href) else { continue };
         if matches!(scheme_of(&url), Some("data")) || !seen.insert(url.to_string()) {
             continue;
         }
@@ -53,6 +58,52 @@ pub fn find_links(dom: &Dom, base: &Base) -> Vec<Link> {
         }
     }
     found
+}
+
+fn is_link(dom: &Dom, id: NodeId) -> bool {
+    match dom.tag(id) {
+        Tag::A | Tag::Area => true,
+        Tag::Other => is_custom_link(dom, id),
+        _ => false,
+    }
+}
+
+/// Whether a custom element is a link: it has an address, and no link in it.
+pub(crate) fn is_custom_link(dom: &Dom, id: NodeId) -> bool {
+    dom.tag(id) == Tag::Other
+        && dom.has_attr(id, Attr::Href)
+        && dom.local_name(id).contains('-')
+        && !dom.descendants(id).take(MAX_CUSTOM_LINK_NODES).any(|node| dom.tag(node) == Tag::A)
+}
+
+/// Whether a reference leads to a place in the page itself.
+fn leads_within(href: &str) -> bool {
+    href.trim_start()
+        .strip_prefix('#')
+        .is_some_and(|place| !place.starts_with('/') && !place.starts_with("!/"))
+}
+
+/// The ids of a page's elements, read when they are first needed.
+#[derive(Default)]
+struct Anchors<'a> {
+    ids: Option<HashSet<&'a str>>,
+}
+
+impl<'a> Anchors<'a> {
+    /// A reference to a route without the place in the page that some scripts write behind it
+    /// (`#/notes/HTTP?id=methods`), where this page has that place.
+    fn cut_off<'h>(&mut self, dom: &'a Dom, href: &'h str) -> Cow<'h, str> {
+        let Some((before, fragment)) = href.split_once('#') else { return Cow::Borrowed(href) };
+        let Some((route, id)) = fragment.split_once("?id=") else { return Cow::Borrowed(href) };
+        if !(route.starts_with('/') || route.starts_with("!/")) || id.contains('&') {
+            return Cow::Borrowed(href);
+        }
+        let decoded = form_urlencoded::parse(id.as_bytes()).next().map(|(name, _)| name).unwrap_or_default();
+        let ids = self.ids.get_or_insert_with(|| {
+            dom.subtree(dom.root()).filter_map(|node| dom.attr(node, Attr::Id)).take(MAX_LINKS).collect()
+        });
+        if ids.contains(&*decoded) { Cow::Owned(format!("{before}#{route}")) } else { Cow::Borrowed(href) }
+    }
 }
 
 /// Addresses of all images: those shown, and those the page offers for previews.
@@ -129,6 +180,27 @@ mod tests {
                 "https://ex.org/p/j.png",
                 "https://ex.org/bg.jpg",
                 "https://ex.org/p/i.png"
+            ]
+        );
+    }
+
+    #[test]
+    fn routes_of_scripts_and_custom_elements_are_links() {
+        let html = "<h2 id='what-is-http'>HTTP</h2><a href='#/notes/HTTP'>1</a><a href='#!/about'>2</a><a href='#top'>3</a>\
+                    <a href='#/notes/HTTP?id=what-is-http'>4</a><a href='#/item?id=77'>5</a><x-link href=/x>6</x-link>\
+                    <x-card href=/card><a href=/inner>7</a></x-card><custom href=/no>8</custom>";
+        let dom = Dom::parse(html, &Limits::default());
+        let base = Base::from_dom(&dom, Url::parse("https://ex.org/docs/#/notes/TCP").ok().as_ref());
+        let links = find_links(&dom, &base);
+        let urls: Vec<&str> = links.iter().map(|link| link.url.as_str()).collect();
+        assert_eq!(
+            urls,
+            [
+                "https://ex.org/docs/#/notes/HTTP",
+                "https://ex.org/docs/#!/about",
+                "https://ex.org/docs/#/item?id=77",
+                "https://ex.org/x",
+                "https://ex.org/inner"
             ]
         );
     }

@@ -5,6 +5,7 @@
 //! over the node range, no recursion over the page; the same input always gives the same bytes. Never decides
 //! what is content.
 
+mod boxes;
 mod code;
 mod code_language;
 mod code_lines;
@@ -181,6 +182,7 @@ impl<'a> MarkdownWriter<'a> {
                 if self.keep.contains(at) {
                     let text = self.dom.text(at);
                     budget::spend_on_text(text.len());
+                    self.separate_boxes(at);
                     self.inline.push_text(text);
                 }
                 at.0 += 1;
@@ -283,7 +285,10 @@ impl<'a> MarkdownWriter<'a> {
                 past
             }
             Tag::A => self.enter_link(id),
-            Tag::B | Tag::Strong => self.enter_mark(id, Mark::Strong),
+            Tag::B | Tag::Strong => {
+                self.separate_boxes(id);
+                self.enter_mark(id, Mark::Strong)
+            }
             Tag::I | Tag::Em => self.enter_mark(id, Mark::Em),
             Tag::Del | Tag::S | Tag::Strike => self.enter_mark(id, Mark::Strike),
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => self.code_span(id),
@@ -322,6 +327,11 @@ impl<'a> MarkdownWriter<'a> {
                 self.inline.open_mark(Mark::Strong);
                 self.push_frame(id, Exit::BlockUnmark(Mark::Strong))
             }
+            Tag::Span | Tag::Time | Tag::Small => {
+                self.separate_boxes(id);
+                NodeId(id.0 + 1)
+            }
+            Tag::Other if crate::link::is_custom_link(dom, id) => self.enter_link(id),
             // A selection may find the content where only scripts or their absence would show it: noscript,
             // template.
             Tag::Noscript

@@ -24,6 +24,7 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     } else {
         html
     };
+    let html = without_torn_tag(html);
     let sink = Sink::new(html.len(), *limits);
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..Default::default() };
     let filter = TokenFilter::new(TreeBuilder::new(sink, options), *limits);
@@ -33,6 +34,12 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     let mut dom = tokenizer.sink.builder.sink.finish();
     dom.truncated |= cut;
     dom
+}
+
+/// The markup without the start of a tag that never came, which would be read as text: some pages end in `</`.
+fn without_torn_tag(html: &str) -> &str {
+    let text = html.trim_end();
+    text.strip_suffix("</").unwrap_or(html)
 }
 
 /// A node as the tree builder refers to it. It is copied for every token, so it is small and contains the

@@ -205,3 +205,13 @@ fn bodies_of_scripts_are_stepped_over_and_nothing_else_is() {
     assert_eq!(lengths[..3], [2048, 2048, long.len()]);
     assert!(!dom.truncated());
 }
+
+#[test]
+fn the_start_of_a_tag_at_the_end_of_a_page_is_no_text() {
+    for end in ["</", "</\n", "</html></ \n"] {
+        let dom = Dom::parse(&format!("<p>one{end}"), &Limits::default());
+        assert_eq!(dom.text_content(dom.root()).trim(), "one", "{end:?}");
+    }
+    let dom = Dom::parse("<p>a &lt;/", &Limits::default());
+    assert_eq!(dom.text_content(dom.root()), "a </", "written out");
+}

@@ -88,3 +88,33 @@ fn a_picture_keeps_its_text_unless_the_caption_repeats_it() {
         ),
     ]);
 }
+
+#[test]
+fn boxes_side_by_side_do_not_run_into_one_word() {
+    assert_cases(&[
+        ("<div><span class=label-room>Room</span><span>RB105</span></div>", "Room RB105\n"),
+        ("<div><span>by</span><span class=speaker>Ant</span></div>", "by Ant\n"),
+        ("<div><span class=state>尚有空位</span><span class=room>RB105</span></div>", "尚有空位 RB105\n"),
+        ("<div><span class=speaker>Wasi</span><span class=speaker>陳家榜</span></div>", "Wasi 陳家榜\n"),
+        ("<h6><span class='chip chip-today'>Heute</span>Donnerstag</h6>", "###### Heute Donnerstag\n"),
+        ("<li>Donnerstag<span class=badge>heute</span></li>", "- Donnerstag heute\n"),
+        // One word, a sign, prose: as they are.
+        ("<div><span class=c1>G</span><span class=c2>Annet</span></div>", "GAnnet\n"),
+        ("<div><span class=s1>gan</span><span class=s2>nets</span></div>", "gannets\n"),
+        ("<div><span class=int>12</span><span class=unit>%</span></div>", "12%\n"),
+        ("<p><span class=a>Java</span><span class=b>Script</span></p>", "JavaScript\n"),
+        ("<div><span>Java</span><span>Script</span></div>", "JavaScript\n"),
+    ]);
+}
+
+#[test]
+fn a_custom_element_with_an_address_is_a_link() {
+    assert_cases(&[
+        (
+            "<p>Read <x-link href='/a/c'>the recipe</x-link>, then <x-link>more</x-link>.</p>",
+            "Read [the recipe](https://ex.org/a/c), then more .\n",
+        ),
+        ("<x-card href=/card><a href=/inner>Inner</a></x-card>", "[Inner](https://ex.org/inner)\n"),
+        ("<p><x-link href='javascript:x()'>js</x-link></p>", "js\n"),
+    ]);
+}
