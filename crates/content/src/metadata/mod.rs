@@ -9,6 +9,7 @@ pub mod language;
 mod microdata;
 #[cfg(test)]
 mod tests;
+mod title;
 
 pub use json_ld::is_type;
 
@@ -22,6 +23,8 @@ const MAX_VALUE_BYTES: usize = 4 << 10;
 /// Meta tags kept.
 const MAX_TAGS: usize = 400;
 const MAX_LINKS: usize = 200;
+/// Elements that state the page's title.
+const MAX_TITLES: usize = 4;
 
 /// A value and where on the page it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,7 +59,8 @@ pub struct Alternate {
 /// The metadata of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
-    /// The title, from `title`, else Open Graph, else the first heading.
+    /// The title, from `title`, else Open Graph, else the first heading. Open Graph comes first where `title` is
+    /// no more than the site's name at the end of it.
     pub title: Option<String>,
     /// The description, from `meta`, else Open Graph.
     pub description: Option<String>,
@@ -90,21 +94,24 @@ impl Metadata {
     /// Collects the metadata of a page.
     pub fn from_dom(dom: &Dom, base: &Base) -> Self {
         let mut metadata = Self::default();
-        let mut title = None;
+        let mut titles = Vec::new();
         let mut heading = None;
+        let head_end = dom.body().unwrap_or(NodeId(u32::MAX));
         for id in dom.subtree(dom.root()) {
             match dom.tag(id) {
                 Tag::Meta => metadata.add_tag(dom, id, base),
                 Tag::Link => metadata.add_link(dom, id, base),
-                Tag::Title if title.is_none() => title = words(&dom.text_content(id)),
+                Tag::Title if titles.is_empty() || (id < head_end && titles.len() < MAX_TITLES) => {
+                    titles.extend(words(&dom.text_content(id)));
+                }
                 Tag::H1 if heading.is_none() => heading = Some(id),
                 Tag::Script => metadata.json_ld.extend(json_ld::parse_block(dom, id, metadata.json_ld.len())),
                 _ => {}
             }
         }
-        metadata.title = title
-            .or_else(|| metadata.tag("og:title").map(str::to_owned))
-            .or_else(|| heading.and_then(|id| words(&dom.text_content(id))));
+        titles.extend(metadata.tag("og:title").map(str::to_owned));
+        metadata.title =
+            title::choose(dom, &titles).or_else(|| heading.and_then(|id| words(&dom.text_content(id))));
         metadata.description = ["description", "og:description", "twitter:description", "dc.description"]
             .iter()
             .find_map(|name| metadata.tag(name).map(str::to_owned));

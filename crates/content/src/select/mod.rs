@@ -19,9 +19,11 @@ pub mod lexicon;
 pub mod marks;
 mod members;
 pub mod model;
+mod notice_bar;
 pub mod outline;
 mod page_title;
 mod pictures;
+mod popup;
 mod price;
 mod reference_page;
 mod repetition;
@@ -41,7 +43,7 @@ use context::ContextFeatures;
 use declared::Declared;
 use feature_row::{ColumnNames, TileLane};
 use html::NodeSet;
-use html::dom::{Dom, Limits, Tag};
+use html::dom::{Dom, Limits, NodeId, Tag};
 use model::{LANES, Model};
 use outline::Outline;
 use pictures::Pictures;
@@ -87,22 +89,43 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
     let declared = Declared::from_dom(dom);
     let survey = Survey::new(&outline, &declared);
     let chances = classify(&survey, model());
-    let mut selection = choose(dom, &survey, &chances);
+    let (mut kept, widened) = choose_blocks(&survey, &chances);
+    let bars = if let Some(content) = popup::find_popup_content(dom, &survey) {
+        popup::keep_popup_content(&outline, content, &mut kept);
+        Vec::new()
+    } else {
+        notice_bar::bars_chosen_as_page(&survey, &kept)
+    };
+    let instead = if bars.is_empty() { None } else { select_without(dom, &declared, &bars) };
+    let mut selection = instead.unwrap_or_else(|| select_blocks(dom, &outline, &kept, widened));
     if let Some(allowed) = options.allowed {
         selection.keep.intersect(allowed);
     }
     selection
 }
 
+/// The main content of a page as if these bars were not on it; none where nothing else is.
+fn select_without(dom: &Dom, declared: &Declared, bars: &[NodeId]) -> Option<Selection> {
+    let outline = Outline::without(dom, bars);
+    let survey = Survey::new(&outline, declared);
+    let chances = classify(&survey, model());
+    let (kept, widened) = choose_blocks(&survey, &chances);
+    let kept = notice_bar::choose_without_bars(&survey, &chances, kept)?;
+    Some(select_blocks(dom, &outline, &kept, widened))
+}
+
 /// Selects by the given probabilities of a page's blocks.
 pub fn choose(dom: &Dom, survey: &Survey, chances: &[f32]) -> Selection {
-    let outline = survey.outline;
     let (kept, widened) = choose_blocks(survey, chances);
+    select_blocks(dom, survey.outline, &kept, widened)
+}
+
+fn select_blocks(dom: &Dom, outline: &Outline, kept: &[bool], widened: bool) -> Selection {
     let mut words = WordSet::default();
-    for (block, _) in outline.blocks.iter().zip(&kept).filter(|(_, kept)| **kept) {
+    for (block, _) in outline.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         words.extend(&outline.hashes[block.first_hash as usize..block.end_hash as usize]);
     }
-    Selection { keep: gather(dom, outline, &kept), widened, words: Some(words) }
+    Selection { keep: gather(dom, outline, kept), widened, words: Some(words) }
 }
 
 /// Which blocks to keep, and whether the guard had to widen that choice.

@@ -94,7 +94,23 @@ impl Outline {
 
     /// Walks the body once.
     pub fn from_dom(dom: &Dom) -> Self {
-        super::split_blocks::outline(dom)
+        super::split_blocks::outline(dom, &[])
+    }
+
+    /// The same as if these elements, in document order, were not on the page.
+    pub fn without(dom: &Dom, left_out: &[NodeId]) -> Self {
+        super::split_blocks::outline(dom, left_out)
+    }
+
+    /// Whether an element has one of these words in its class or id.
+    pub fn has_token(&self, element: &Element, words: &[u32]) -> bool {
+        let tokens = &self.tokens[element.first_token as usize..element.end_token as usize];
+        tokens.iter().any(|token| words.contains(token))
+    }
+
+    /// The blocks below an element.
+    pub fn blocks_of(&self, element: &Element) -> std::ops::Range<usize> {
+        element.first_block as usize..element.end_block as usize
     }
 
     /// The owner's chain of ancestors, nearest first, the body last.

@@ -31,6 +31,7 @@ struct OutlineWalk<'a> {
     around: Vec<u32>,
     /// End of the current plain table row.
     row_end: u32,
+    left_out: &'a [NodeId],
 }
 
 /// The current block; it exists once a text with at least one word or mark was read.
@@ -44,8 +45,8 @@ struct PendingBlock {
     marks: u32,
 }
 
-/// Walks the body once.
-pub fn outline(dom: &Dom) -> Outline {
+/// Walks the body once, past the elements `left_out`, which are in document order.
+pub fn outline(dom: &Dom, left_out: &[NodeId]) -> Outline {
     let Some(body) = dom.body() else { return Outline::default() };
     let mut walk = OutlineWalk {
         dom,
@@ -56,6 +57,7 @@ pub fn outline(dom: &Dom) -> Outline {
         block: PendingBlock::default(),
         around: Vec::new(),
         row_end: 0,
+        left_out,
     };
     walk.run(body);
     walk.outline
@@ -80,7 +82,7 @@ impl OutlineWalk<'_> {
             if is_attached(tag) {
                 self.attach(node);
             }
-            if is_skipped(tag) {
+            if is_skipped(tag) || self.left_out.binary_search(&node).is_ok() {
                 at = self.dom.subtree_end(node).0;
                 continue;
             }

@@ -18,6 +18,8 @@ pub struct Title {
     pub words: usize,
     /// The hash of every run of parts of every title.
     forms: Vec<u32>,
+    /// Those that begin the title: the page's own name, where the site's name follows.
+    leading: Vec<u32>,
     titles: usize,
     /// Words of the longest title, counted as blocks are.
     longest: u32,
@@ -47,6 +49,9 @@ impl Title {
                 let tally = scanner.finish(false, &mut hashes);
                 if tally.words > 0 {
                     self.forms.push(tally.text_hash);
+                    if start == 0 {
+                        self.leading.push(tally.text_hash);
+                    }
                     self.longest = self.longest.max(tally.words);
                 }
             }
@@ -56,6 +61,11 @@ impl Title {
     /// Whether a text of so many words is the title, or the larger part of it: not the site's name alone.
     pub fn is_repeated_by(&self, text_hash: u32, words: u32) -> bool {
         2 * words >= self.longest && self.forms.contains(&text_hash)
+    }
+
+    /// Whether a text is the beginning of a title up to one of its parts, and more than a word.
+    pub fn begins_with(&self, text_hash: u32, words: u32) -> bool {
+        words > 1 && self.leading.contains(&text_hash)
     }
 
     /// Share of the words that are in the title.
