@@ -6,9 +6,11 @@
 mod escapes;
 mod parameters;
 mod path;
+mod route;
 
 pub(crate) use escapes::{normalize_escapes, percent_decode};
 use parameters::ParameterRole;
+pub use route::find_route;
 use std::borrow::Cow;
 use std::fmt::Write;
 use url::{Position, Url};
