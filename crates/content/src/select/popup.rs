@@ -51,6 +51,8 @@ const MAX_TITLE_WORDS: u32 = 40;
 const MAX_HEADING_STEPS: usize = 4;
 /// Class names of one element that are looked at.
 const MAX_NAMES: usize = 20;
+/// Texts of one pop-up that begin the page's title.
+const MAX_TITLES: usize = 8;
 /// Pop-ups of one page that are looked at.
 const MAX_POPUPS: usize = 200;
 /// What belongs to no page, in a pop-up either.
@@ -101,13 +103,11 @@ pub fn keep_popup_content(outline: &Outline, content: PopupContent, kept: &mut [
     match content {
         PopupContent::Some(blocks) => kept.iter_mut().zip(blocks).for_each(|(kept, own)| *kept |= own),
         PopupContent::All(blocks) => {
-            let inside: Vec<bool> = kept.iter().zip(&blocks).map(|(kept, own)| *kept && *own).collect();
-            let (held, all) = (words_of(outline, &inside), words_of(outline, kept));
-            // Where the article was chosen, the choice knows more of it than that it is in the pop-up.
-            if 2 * held < words_of(outline, &blocks) {
+            let own = kept.iter().zip(&blocks).map(|(kept, own)| *kept && *own).collect::<Vec<_>>();
+            let (held, all) = (words_of(outline, &own), words_of(outline, kept));
+            // Where the article was chosen and nothing behind it, the choice knows more of its parts.
+            if 2 * held < words_of(outline, &blocks) || 2 * held < all {
                 kept.copy_from_slice(&blocks);
-            } else if 3 * held < all {
-                kept.copy_from_slice(&inside);
             }
         }
     }
@@ -181,9 +181,6 @@ fn own_title(survey: &Survey, popup: &Element) -> Option<usize> {
             && !block.marks.has(NEVER)
             && title.begins_with(block.tally.text_hash, block.tally.words)
     };
-    let found = inside.clone().find(|&at| is_title(&outline.blocks[at]))?;
-    let behind = outline.blocks.iter().enumerate().filter(|(at, _)| !inside.contains(at));
-    let mut behind = behind.map(|(_, block)| block);
     let is_heading = |block: &Block| {
         2 * block.tally.link_words < block.tally.words
             && outline
@@ -191,7 +188,12 @@ fn own_title(survey: &Survey, popup: &Element) -> Option<usize> {
                 .take(MAX_HEADING_STEPS)
                 .any(|element| element.tag.heading_level().is_some())
     };
-    (!behind.any(|block| is_title(block) && is_heading(block))).then_some(found)
+    let heads_page = |text_hash: u32| {
+        let behind = outline.blocks.iter().enumerate().filter(|(at, _)| !inside.contains(at));
+        behind.map(|(_, block)| block).any(|block| block.tally.text_hash == text_hash && is_heading(block))
+    };
+    let mut titles = inside.clone().filter(|&at| is_title(&outline.blocks[at])).take(MAX_TITLES);
+    titles.find(|&at| !heads_page(outline.blocks[at].tally.text_hash))
 }
 
 fn elements_of<'a>(outline: &'a Outline, element: &Element) -> &'a [Element] {
@@ -269,6 +271,12 @@ mod tests {
             }
             assert!(!text.contains("number7") && !text.contains("Close"), "{popup}: {text}");
         }
+        // The site's name alone in `title`, and as the heading of every page.
+        let open_graph = "<meta property=og:title content='Graph Powered Bird Tracker - SeaConf 2020'><title>SeaConf 2020</title>";
+        let text =
+            kept(&format!("{open_graph}{}", page("SeaConf 2020", &format!("<div id=popup>{SESSION}</div>"))));
+        assert!(text.contains("20,000 birds") && text.contains("Ann Gull"), "{text}");
+        assert!(!text.contains("number7"), "{text}");
     }
 
     #[test]
