@@ -7,6 +7,7 @@ mod found_pages;
 mod refusals;
 mod robots_tags;
 mod roles;
+mod scripts;
 pub mod site;
 mod status;
 

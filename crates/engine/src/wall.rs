@@ -49,6 +49,11 @@ pub struct Wall {
 }
 
 impl Wall {
+    /// Whether the browser saw an app whose scripts had not shown anything yet, which may be different later.
+    pub fn is_shell_in_browser(&self) -> bool {
+        self.verdict.kind == VerdictKind::AppShell && self.steps.iter().any(|step| step.rung == Rung::Browser)
+    }
+
     pub fn describe(&self) -> String {
         let what = describe(&self.verdict);
         if self.lacks_browser {
@@ -65,6 +70,9 @@ pub fn is_wall(verdict: &PageVerdict) -> bool {
     matches!(verdict.kind, Blocked | Captcha | AppShell | Empty)
 }
 
+/// What errors call an app whose scripts have shown nothing.
+pub const EMPTY_SHELL: &str = "an empty shell that waits for scripts";
+
 /// A verdict in words.
 pub fn describe(verdict: &PageVerdict) -> &'static str {
     match verdict.kind {
@@ -75,7 +83,7 @@ pub fn describe(verdict: &PageVerdict) -> &'static str {
         VerdictKind::ConsentWall => "a consent wall",
         VerdictKind::Parked => "a parked domain",
         VerdictKind::SoftNotFound => "a page that says it was not found",
-        VerdictKind::AppShell => "an empty shell that waits for scripts",
+        VerdictKind::AppShell => EMPTY_SHELL,
         VerdictKind::Binary => "binary data",
         VerdictKind::Empty => "an empty page",
     }

@@ -138,7 +138,8 @@ pub(crate) fn normalize_file_type(end: &str) -> String {
 /// A hash that identifies the page at a URL, in [`crate::Document::links`] and wherever pages are compared;
 /// none for text that is not a web URL. `http` or `https`, `www.` and a final slash make no difference.
 pub fn address_number(url: &str) -> Option<u64> {
-    let address = PageUrl::parse(url, UrlEquivalence { ignore_query: false, similar: true }).ok()?;
+    let sameness = UrlEquivalence { ignore_query: false, similar: true };
+    let address = PageUrl::parse_with_hash_route(url, sameness).ok()?;
     Some(sites::stable_hash(address.key()))
 }
 
@@ -182,6 +183,7 @@ mod tests {
         let number = address_number("http://www.example.org/a/");
         assert_eq!(number, address_number("https://example.org/a"));
         assert_ne!(number, address_number("https://example.org/b"));
+        assert_ne!(address_number("https://example.org/#/a"), address_number("https://example.org/#/b"));
         assert_eq!(address_number("notes/today.md"), None);
     }
 }

@@ -54,7 +54,7 @@ fn identity(kind: SourceKind, hit: &Hit) -> String {
 
 fn page_key(url: &Url) -> String {
     let sameness = UrlEquivalence { ignore_query: false, similar: true };
-    let address = PageUrl::from_url(url.clone(), sameness);
+    let address = PageUrl::from_url_with_hash_route(url.clone(), sameness);
     address.map_or_else(|_| url.to_string(), |address| address.key().to_owned())
 }
 

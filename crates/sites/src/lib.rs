@@ -17,7 +17,7 @@ pub mod sitemap;
 pub mod traps;
 
 pub use fingerprint::Fingerprint;
-pub use page_url::{PageUrl, UrlEquivalence, find_route};
+pub use page_url::{PageUrl, UrlEquivalence, find_hash_route};
 pub use robots::Robots;
 pub use scope::{Decision, Discovery, Scope, ScopeRules, SkipReason};
 pub use traps::{Trap, TrapState};

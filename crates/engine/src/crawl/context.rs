@@ -56,7 +56,7 @@ impl CrawlContext {
         let site = match named {
             None => None,
             Some(named) => {
-                let start = PageUrl::from_url(named.url, order.follow.sameness())
+                let start = PageUrl::from_url_with_hash_route(named.url, order.follow.sameness())
                     .map_err(|error| unreadable(&error))?;
                 let scope = Scope::new(&start, &order.follow.rules()).map_err(|error| unreadable(&error))?;
                 Some(CrawlSite { start, scope: Arc::new(scope) })

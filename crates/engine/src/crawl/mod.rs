@@ -5,6 +5,7 @@
 //! sitemaps and feeds; [`settle`] settles what came of them, in order.
 
 mod context;
+mod hash_routes;
 mod known_urls;
 mod lists;
 mod memory;
@@ -15,6 +16,7 @@ pub mod plan;
 mod politeness;
 pub mod prompt;
 mod settle;
+mod shells;
 pub mod start;
 pub mod status;
 #[cfg(test)]

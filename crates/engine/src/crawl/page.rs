@@ -2,17 +2,19 @@
 //! addresses it leads to.
 
 use super::context::{CrawlContext, CrawlSite};
+use super::hash_routes::{FoundLink, HASH_ROUTE, found_links};
 use super::order::host_of;
 use super::outcome::{EntryError, Lead, Likeness, Outcome, PageFindings};
 use super::politeness::Politeness;
+use super::shells;
 use crate::Error;
 use crate::cpu_pool::CpuJob;
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::NamedPage;
 use crate::scrape::{ScrapedPage, Scraper, cache, document};
 use crate::services::Services;
+use crate::wall::Rung;
 use access::credits::ExtraCredits;
-use content::link::Link;
 use content::metadata::Metadata;
 use net::Deadline;
 use sites::robots::{PageRules, page_rules};
@@ -72,6 +74,10 @@ pub async fn scrape_page(
     }
     let mut plan = context.plan(&page);
     plan.timeout = services.politeness.timeout_for(host, plan.timeout);
+    let id = page_id(context.id, entry.lease.seq);
+    if services.politeness.was_shell(id) {
+        shells::wait_for_scripts(&mut plan, entry.attempt);
+    }
     let plan = Arc::new(plan);
     let (finder, depth, asked) = (context.clone(), entry.depth, entry.host.clone());
     let see = move |capture: &FetchedPage, said: &Metadata| {
@@ -84,7 +90,6 @@ pub async fn scrape_page(
             .map(|site| find_leads(&finder, site, page, (depth, &asked), robots.as_deref()));
         (answer, seen.unwrap_or_default(), rules.index)
     };
-    let id = page_id(context.id, entry.lease.seq);
     let job = services.services.cpu_pool.job(context.team, CAPABILITY, Deadline::after(plan.timeout));
     let (base_url, extra) = (&context.order.base_url, ExtraCredits::Crawl(context.id));
     match services.scraper.scrape_page(&context.caller, &plan, id, base_url, extra, &job, see).await {
@@ -122,6 +127,9 @@ pub async fn scrape_page(
             let retry_after = wall.retry_after;
             throttled(services.politeness, entry, retry_after, EntryError::from_error(&Error::Wall(wall)))
                 .await
+        }
+        Err(Error::Wall(wall)) if wall.is_shell_in_browser() => {
+            shells::try_again(services.politeness, entry, id, &Error::Wall(wall)).unwrap_or_else(failed)
         }
         Err(error) => failed_or_retried(services.politeness, entry, &error),
     }
@@ -186,7 +194,7 @@ fn left_crawl(context: &CrawlContext, error: &Error) -> Option<PageFindings> {
 /// that, so nothing of it is stored or found by search.
 fn is_outside(context: &CrawlContext, entry: &ClaimedEntry, seen: &PageFindings) -> bool {
     let Some(landed) = seen.landed.as_ref().filter(|landed| landed.skip.is_some()) else { return false };
-    let asked = PageUrl::parse(&entry.url, context.order.follow.sameness());
+    let asked = PageUrl::parse_with_hash_route(&entry.url, context.order.follow.sameness());
     asked.is_ok_and(|asked| entry_key(&asked) != landed.key)
 }
 
@@ -254,7 +262,10 @@ fn find_leads(
     robots: Option<&Robots>,
 ) -> PageFindings {
     let sameness = context.order.follow.sameness();
-    let Ok(here) = PageUrl::from_url(capture.response.url.clone(), sameness) else {
+    // Scripts show other pages for other hash routes; a server sends one page for all of them.
+    let has_hash_routes = capture.rung == Rung::Browser;
+    let from_url = if has_hash_routes { PageUrl::from_url_with_hash_route } else { PageUrl::from_url };
+    let Ok(here) = from_url(capture.response.url.clone(), sameness) else {
         return PageFindings::default();
     };
     let leads = LeadJudge { site, robots, host };
@@ -270,7 +281,7 @@ fn find_leads(
         seen.feeds = metadata.feeds.iter().take(MAX_FEEDS).map(|feed| feed.url.clone()).collect();
     }
     if context.follows_links() && own {
-        let lead = |link: Link| {
+        let lead = |link: FoundLink| {
             // The caller's regular expressions may take their time with each address.
             budget::spend_long();
             let found = Discovery::Linked {
@@ -278,8 +289,13 @@ fn find_leads(
                 on_own_page: own,
                 nofollow: !may_follow || link.nofollow,
             };
-            match PageUrl::parse(&link.url, sameness) {
-                Ok(address) => leads.lead(&address, found),
+            let parse = if link.is_hash_route { PageUrl::parse_with_hash_route } else { PageUrl::parse };
+            match parse(&link.url, sameness) {
+                Ok(address) => {
+                    let lead = leads.lead(&address, found);
+                    let unseen = link.is_hash_route && !has_hash_routes && lead.skip.is_none();
+                    Lead { skip: if unseen { Some(HASH_ROUTE.into()) } else { lead.skip }, ..lead }
+                }
                 Err(unusable) => Lead {
                     key: written_key(&link.url),
                     url: shortened(link.url),
@@ -288,6 +304,7 @@ fn find_leads(
             }
         };
         let links = capture.page.links().into_iter().take(MAX_LEADS_PER_PAGE);
+        let links = links.flat_map(|link| found_links(link, has_hash_routes, here.url()));
         seen.leads = context.known_urls.new_leads(links, |link| &link.url, lead);
     }
     seen
@@ -318,10 +335,13 @@ impl LeadJudge<'_> {
     }
 }
 
-/// The page that this one says to take instead, when that is another page.
+/// The page that this one says to take instead, when that is another page. All hash routes of a document have
+/// its head, which names the document itself.
 fn canonical(metadata: &Metadata, here: &PageUrl, context: &CrawlContext) -> Option<PageUrl> {
-    let named = PageUrl::parse(metadata.canonical.as_deref()?, context.order.follow.sameness()).ok()?;
-    (named.key() != here.key()).then_some(named)
+    let sameness = context.order.follow.sameness();
+    let named = PageUrl::parse(metadata.canonical.as_deref()?, sameness).ok()?;
+    let document = here.document(sameness).ok()?;
+    (named.key() != here.key() && named.key() != document.key()).then_some(named)
 }
 
 /// What a page allows robots, in its head (`<meta name=robots>`) and its headers (`X-Robots-Tag`). Whoever

@@ -96,13 +96,14 @@ impl CrawlPlan {
         let limit = limit(asked.limit, &mut issues);
         let max_running = at_once(asked.max_concurrency, &mut issues);
         let gap = delay(asked.delay, &mut issues);
-        let start = PageUrl::from_url(named.url.clone(), follow.sameness()).map_err(|unusable| {
-            Error::from(Kind::InvalidUrl).with_issues(&[Issue::at(
-                "url",
-                &unusable.to_string(),
-                "invalid_value",
-            )])
-        })?;
+        let start =
+            PageUrl::from_url_with_hash_route(named.url.clone(), follow.sameness()).map_err(|unusable| {
+                Error::from(Kind::InvalidUrl).with_issues(&[Issue::at(
+                    "url",
+                    &unusable.to_string(),
+                    "invalid_value",
+                )])
+            })?;
         if let Err(bad) = Scope::new(&start, &follow.rules()) {
             issues.push(bad_pattern(&bad));
         }

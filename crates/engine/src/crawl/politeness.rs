@@ -5,7 +5,7 @@ use crate::Error;
 use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
 use parking_lot::Mutex;
 use sites::Robots;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::CrawlStore;
@@ -13,6 +13,7 @@ use store::crawls::Pace;
 use stored_data::hashed_keys::KeyHasher;
 use tokio::sync::OnceCell;
 use url::Url;
+use uuid::Uuid;
 
 const ROBOTS_TIMEOUT: Duration = Duration::from_secs(15);
 /// More than the standard demands, and more than any site needs.
@@ -30,6 +31,8 @@ const MAX_GAP: Duration = Duration::from_secs(10);
 const SUCCESSES_TO_HALVE_GAP: u32 = 20;
 /// A host that did not answer so many times in a row counts as dead: its pages get a short timeout.
 const DEAD_AFTER_SILENCES: u32 = 8;
+/// A host whose pages stayed empty shells so many times in a row has nothing else.
+const MAX_LOST_SHELLS: u32 = 5;
 const DEAD_HOST_TIMEOUT: Duration = Duration::from_secs(5);
 
 type RobotsCell = Arc<OnceCell<Arc<Robots>>>;
@@ -40,6 +43,8 @@ pub struct Politeness {
     fetcher: Fetcher,
     robots: Mutex<HashMap<(String, String), (Instant, RobotsCell)>>,
     hosts: Mutex<HashMap<String, HostHealth>>,
+    /// Pages that were empty shells at their last attempt, by their ids.
+    shells: Mutex<HashSet<Uuid>>,
 }
 
 impl std::fmt::Debug for Politeness {
@@ -58,11 +63,13 @@ struct HostHealth {
     successes_in_row: u32,
     /// Times in a row that nothing came.
     silences_in_row: u32,
+    /// Pages in a row that stayed empty shells however often they were tried.
+    shells_in_row: u32,
 }
 
 impl Politeness {
     pub fn new(store: Arc<dyn CrawlStore>, fetcher: Fetcher) -> Self {
-        Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default() }
+        Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default(), shells: Mutex::default() }
     }
 
     /// The robots rules of an address's host. Fails when the host does not answer: then its pages will not
@@ -142,6 +149,7 @@ impl Politeness {
     pub async fn note_success(&self, host: &str) {
         let eased = self.update(host, |health| {
             health.silences_in_row = 0;
+            health.shells_in_row = 0;
             if health.gap.is_zero() {
                 return false;
             }
@@ -173,6 +181,32 @@ impl Politeness {
     /// Whether a failed page of the host is worth another try.
     pub fn is_dead(&self, host: &str) -> bool {
         self.hosts.lock().get(host).is_some_and(|health| health.silences_in_row >= DEAD_AFTER_SILENCES)
+    }
+
+    /// A page was an empty shell and is tried again.
+    pub fn note_shell(&self, page: Uuid) {
+        let mut shells = self.shells.lock();
+        if shells.len() >= MAX_HOSTS {
+            shells.clear();
+        }
+        shells.insert(page);
+    }
+
+    /// Whether a page was an empty shell at its last attempt. Another process may not know; then it is tried as
+    /// before.
+    pub fn was_shell(&self, page: Uuid) -> bool {
+        self.shells.lock().contains(&page)
+    }
+
+    /// A page stayed an empty shell.
+    pub fn note_lost_shell(&self, host: &str, page: Uuid) {
+        self.shells.lock().remove(&page);
+        self.update(host, |health| health.shells_in_row = health.shells_in_row.saturating_add(1));
+    }
+
+    /// Whether pages of the host that are empty shells are not worth another try.
+    pub fn has_only_shells(&self, host: &str) -> bool {
+        self.hosts.lock().get(host).is_some_and(|health| health.shells_in_row >= MAX_LOST_SHELLS)
     }
 
     fn update<T>(&self, host: &str, change: impl FnOnce(&mut HostHealth) -> T) -> T {

@@ -2,6 +2,7 @@
 //! crawl has the same result however many workers it has and whenever they come back.
 
 use super::context::{CrawlContext, CrawlContexts};
+use super::hash_routes::HASH_ROUTE;
 use super::memory::SettlementMemory;
 use super::order::{SitemapUse, host_of};
 use super::outcome::{EntryError, Lead, ListedUrls, Outcome, PageFindings};
@@ -473,7 +474,7 @@ impl<'a> Round<'a> {
 
 /// Skipped because of the way it was found: another way may be open.
 fn may_change(word: &str) -> bool {
-    matches!(word, "nofollow" | "tooDeep" | "offSite")
+    matches!(word, "nofollow" | "tooDeep" | "offSite" | HASH_ROUTE)
 }
 
 fn may_change_later(kind: &NewEntryKind) -> bool {

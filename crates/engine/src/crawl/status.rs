@@ -8,13 +8,14 @@ pub mod shown;
 pub(super) use documents::unpacked;
 pub use documents::{Documents, Window};
 
+use super::hash_routes::HASH_ROUTE;
 use super::order::{Order, SitemapUse, host_of};
 use super::start::{Crawler, PRIVATE_RESULT_RETENTION, RESULT_RETENTION, is_live, stored_order};
 use crate::scrape::plan::NamedPage;
 use crate::{Error, from_store};
 use access::Caller;
 use futures_util::future::BoxFuture;
-use ledger::{MAX_LEDGER_LINES, is_blocked};
+use ledger::{MAX_LEDGER_LINES, is_blocked, is_shell};
 use std::time::Duration;
 use store::crawls::{CancelOutcome, Crawl, CrawlKind, CrawlState, EntryState};
 use stored_data::time;
@@ -70,11 +71,30 @@ impl Crawler {
         if counts.skipped > 0 {
             let lines =
                 self.store.crawl_entries(crawl.id, Some(EntryState::Skipped), 0, MAX_LEDGER_LINES).await;
-            let blocked = lines.map_err(from_store)?.iter().filter(|line| is_blocked(line)).count();
+            let lines = lines.map_err(from_store)?;
+            let blocked = lines.iter().filter(|line| is_blocked(line)).count();
+            let many = if counts.skipped > u64::from(MAX_LEDGER_LINES) { " or more" } else { "" };
             if blocked > 0 {
-                let many = if counts.skipped > u64::from(MAX_LEDGER_LINES) { " or more" } else { "" };
                 notes.push(format!(
                     "{blocked}{many} addresses were left out because robots.txt asks for it; the errors list them"
+                ));
+            }
+            let routes = lines.iter().filter(|line| line.reason.as_deref() == Some(HASH_ROUTE)).count();
+            if routes > 0 {
+                notes.push(format!(
+                    "{routes}{many} addresses differ after their # only and were not followed, as their page came \
+                     without scripts; scrapeOptions.waitFor reads pages in the browser, where these are pages"
+                ));
+            }
+        }
+        if counts.failed > 0 {
+            let lines =
+                self.store.crawl_entries(crawl.id, Some(EntryState::Failed), 0, MAX_LEDGER_LINES).await;
+            let shells = lines.map_err(from_store)?.iter().filter(|line| is_shell(line)).count();
+            if shells > 0 {
+                let many = if counts.failed > u64::from(MAX_LEDGER_LINES) { " or more" } else { "" };
+                notes.push(format!(
+                    "{shells}{many} pages stayed empty in the browser, however often they were tried; the errors list them"
                 ));
             }
         }

@@ -11,6 +11,7 @@ pub use plan::{MapPlan, Sources};
 use crate::Error;
 use crate::scrape::{Ladder, ScrapePlan};
 use crate::services::Services;
+use crate::wall::Rung;
 use access::limits::BrowserSlotRequest;
 use access::{Caller, credits};
 use found_urls::FoundUrls;
@@ -22,7 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 use sitemaps::SitemapCandidate;
 use sites::scope::Discovery;
 use sites::sitemap::SitemapEntry;
-use sites::{PageUrl, Robots};
+use sites::{PageUrl, Robots, find_hash_route};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,8 @@ const FEW_URLS: usize = 100;
 const MAX_PAGES: usize = 40;
 /// Pages of a PDF that are read for its title and its links.
 const MAX_PDF_PAGES: u32 = 5;
+/// Hash routes among them, each a visit in the browser.
+const MAX_HASH_ROUTES: usize = 8;
 const MAX_CONCURRENT_PAGES: usize = 8;
 /// Time for one page that is only read for its links.
 const MAX_PAGE_TIME: Duration = Duration::from_secs(10);
@@ -238,12 +241,24 @@ impl SiteMapping<'_> {
             let pages = found.pages().filter(|page| !read.contains(page.key()) && may_visit(page, robots));
             pages.take(count).cloned().collect()
         };
+        let (mut routes_left, mut left_out) = (MAX_HASH_ROUTES, 0);
         loop {
-            let pages = unread(&read, (MAX_PAGES + 1).saturating_sub(read.len()));
-            if pages.is_empty() || self.found().is_full() {
+            let found = unread(&read, (MAX_PAGES + 1).saturating_sub(read.len()));
+            if found.is_empty() || self.found().is_full() {
                 break;
             }
-            read.extend(pages.iter().map(|page| page.key().to_owned()));
+            read.extend(found.iter().map(|page| page.key().to_owned()));
+            let mut pages = Vec::with_capacity(found.len());
+            for page in found {
+                if find_hash_route(page.url()).is_none() {
+                    pages.push(page);
+                } else if routes_left > 0 {
+                    routes_left -= 1;
+                    pages.push(page);
+                } else {
+                    left_out += 1;
+                }
+            }
             stream::iter(pages)
                 .for_each_concurrent(MAX_CONCURRENT_PAGES, |page| async move {
                     // The address of a page that cannot be fetched stays in the result.
@@ -253,19 +268,20 @@ impl SiteMapping<'_> {
                 })
                 .await;
         }
-        if !self.found().is_full() && !unread(&read, 1).is_empty() {
+        if !self.found().is_full() && (left_out > 0 || !unread(&read, 1).is_empty()) {
             self.found().note(&format!(
                 "the links of {} pages were read and there are more; a crawl finds what they lead to",
-                read.len()
+                read.len() - left_out
             ));
         }
     }
 
     /// Adds a page's links, title and description; returns its feeds.
     async fn read_page(&self, address: &PageUrl, depth: u32) -> Result<Vec<Url>, Error> {
+        let is_hash_route = find_hash_route(address.url()).is_some();
         let options = ScrapeOptions {
-            // Only the start page is worth a browser.
-            fast_mode: Some(depth > 0),
+            // Only the start page is worth a browser, and hash routes, which nothing else can show.
+            fast_mode: Some(depth > 0 && !is_hash_route),
             skip_tls_verification: Some(true),
             location: Some(LocationInput {
                 country: self.plan.locale.country.clone(),
@@ -281,6 +297,8 @@ impl SiteMapping<'_> {
         let deadline = if depth == 0 { self.deadline } else { self.deadline.child(MAX_PAGE_TIME) };
         let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, deadline);
         let fetched = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;
+        // Scripts show other pages for other hash routes; a server sends one page for all of them.
+        let has_hash_routes = fetched.rung == Rung::Browser;
         let read = move || (fetched.page.links(), fetched.page.metadata(), fetched.response.url);
         let (links, metadata, landed) = job.run(read).await?;
         let mut found_urls = self.found();
@@ -293,13 +311,24 @@ impl SiteMapping<'_> {
             found_urls.note(&format!("the page leads to another site: {landed}"));
         }
         let links = links.iter().map(|link| &link.url).chain(&metadata.markdown_alternates);
+        let parse = if has_hash_routes { PageUrl::parse_with_hash_route } else { PageUrl::parse };
+        let mut unseen = HashSet::new();
         for link in links {
-            if let Ok(address) = PageUrl::parse(link, self.plan.sameness) {
+            if !has_hash_routes && Url::parse(link).is_ok_and(|url| find_hash_route(&url).is_some()) {
+                unseen.insert(link);
+            }
+            if let Ok(address) = parse(link, self.plan.sameness) {
                 found_urls.add(
                     &address,
                     Discovery::Linked { depth: depth + 1, on_own_page: true, nofollow: false },
                 );
             }
+        }
+        if depth == 0 && !unseen.is_empty() {
+            found_urls.note(&format!(
+                "{} addresses differ after their # only and are not listed, as the page came without scripts",
+                unseen.len()
+            ));
         }
         Ok(metadata.feeds.iter().filter_map(|feed| Url::parse(&feed.url).ok()).collect())
     }
@@ -322,5 +351,5 @@ impl SiteMapping<'_> {
 
 fn may_visit(page: &PageUrl, robots: &Robots) -> bool {
     let url = page.url();
-    robots.allows(&url[url::Position::BeforePath..])
+    robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery])
 }

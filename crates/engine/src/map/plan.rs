@@ -78,7 +78,7 @@ impl MapPlan {
         }
         let sameness =
             UrlEquivalence { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
-        let start = PageUrl::from_url(page.url, sameness).map_err(|unusable| {
+        let start = PageUrl::from_url_with_hash_route(page.url, sameness).map_err(|unusable| {
             Error::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
         })?;
         let rules = ScopeRules {

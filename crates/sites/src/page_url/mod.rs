@@ -4,13 +4,13 @@
 //! response, and a key, which is what a crawl compares. Never judges whether a URL belongs to a job.
 
 mod escapes;
+mod hash_route;
 mod parameters;
 mod path;
-mod route;
 
 pub(crate) use escapes::{normalize_escapes, percent_decode};
+pub use hash_route::find_hash_route;
 use parameters::ParameterRole;
-pub use route::find_route;
 use std::borrow::Cow;
 use std::fmt::Write;
 use url::{Position, Url};

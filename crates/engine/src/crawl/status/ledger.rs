@@ -4,6 +4,7 @@ use super::documents::MAX_SKIP;
 use super::path;
 use crate::crawl::outcome::EntryError;
 use crate::crawl::start::Crawler;
+use crate::wall::EMPTY_SHELL;
 use crate::{Error, from_store};
 use access::Caller;
 use futures_util::future::BoxFuture;
@@ -131,6 +132,11 @@ fn state_word(state: EntryState) -> &'static str {
 /// Whether robots rules excluded it.
 pub(super) fn is_blocked(line: &Entry) -> bool {
     line.reason.as_deref().is_some_and(|word| word.starts_with("robots"))
+}
+
+/// Whether the browser saw nothing of it but an empty shell, each time it was tried.
+pub(super) fn is_shell(line: &Entry) -> bool {
+    failure(line.reason.as_deref()).1.contains(EMPTY_SHELL)
 }
 
 /// Why a line failed. An error that was not written by a worker is plain text.

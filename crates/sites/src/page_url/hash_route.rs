@@ -1,23 +1,24 @@
-//! Routes: pages that scripts show for one document, told apart by its fragment (`#/notes/HTTP`, `#!/about`).
+//! Hash routes: pages that scripts show for one document, told apart by its fragment (`#/notes/HTTP`,
+//! `#!/about`).
 //!
-//! Fragments are places in a page otherwise, so an address has a route only where its caller knows that the
-//! page comes from scripts ([`PageUrl::from_url_with_route`]).
+//! Fragments are places in a page otherwise, so an address has a hash route only where its caller knows that the
+//! page comes from scripts ([`PageUrl::from_url_with_hash_route`]).
 
 use super::{MAX_URL_BYTES, PageUrl, PageUrlError, UrlEquivalence};
 use url::Url;
 
-/// The route of an address that has one. The route of the front page is none: the address without a fragment
+/// The hash route of an address that has one. That of the front page is none: the address without a fragment
 /// shows the same.
-pub fn find_route(url: &Url) -> Option<&str> {
+pub fn find_hash_route(url: &Url) -> Option<&str> {
     let fragment = url.fragment()?;
     let path = fragment.strip_prefix('!').unwrap_or(fragment);
     (path.starts_with('/') && path.len() > 1).then_some(fragment)
 }
 
 impl PageUrl {
-    /// The same as [`PageUrl::from_url`], but a route is part of the address to fetch and of the key.
-    pub fn from_url_with_route(url: Url, equivalence: UrlEquivalence) -> Result<Self, PageUrlError> {
-        let route = find_route(&url).map(str::to_owned);
+    /// The same as [`PageUrl::from_url`], but a hash route is part of the address to fetch and of the key.
+    pub fn from_url_with_hash_route(url: Url, equivalence: UrlEquivalence) -> Result<Self, PageUrlError> {
+        let route = find_hash_route(&url).map(str::to_owned);
         let mut page = Self::from_url(url, equivalence)?;
         let Some(route) = route else { return Ok(page) };
         page.url.set_fragment(Some(&route));
@@ -30,15 +31,15 @@ impl PageUrl {
     }
 
     /// The same for a text.
-    pub fn parse_with_route(text: &str, equivalence: UrlEquivalence) -> Result<Self, PageUrlError> {
+    pub fn parse_with_hash_route(text: &str, equivalence: UrlEquivalence) -> Result<Self, PageUrlError> {
         if text.len() > MAX_URL_BYTES {
             return Err(PageUrlError::TooLong);
         }
         let url = Url::parse(text.trim()).map_err(|_| PageUrlError::Malformed)?;
-        Self::from_url_with_route(url, equivalence)
+        Self::from_url_with_hash_route(url, equivalence)
     }
 
-    /// The document that shows this page: its address without a route.
+    /// The document that shows this page: its address without a hash route.
     pub fn document(&self, equivalence: UrlEquivalence) -> Result<Self, PageUrlError> {
         Self::from_url(self.url.clone(), equivalence)
     }
@@ -51,7 +52,7 @@ mod tests {
     const SIMILAR: UrlEquivalence = UrlEquivalence { ignore_query: false, similar: true };
 
     fn page(text: &str) -> PageUrl {
-        PageUrl::parse_with_route(text, SIMILAR).unwrap()
+        PageUrl::parse_with_hash_route(text, SIMILAR).unwrap()
     }
 
     #[test]
@@ -79,6 +80,6 @@ mod tests {
             assert_eq!(found, page("https://example.com/"), "{text}");
         }
         let long = format!("https://example.com/#/{}", "a".repeat(MAX_URL_BYTES));
-        assert_eq!(PageUrl::parse_with_route(&long, SIMILAR), Err(PageUrlError::TooLong));
+        assert_eq!(PageUrl::parse_with_hash_route(&long, SIMILAR), Err(PageUrlError::TooLong));
     }
 }
