@@ -68,6 +68,7 @@ soak: test-env
 	GANNET_TEST_SOAK=1 GANNET_TEST_ALONE=1 cargo test --release --locked -p gannet --test blackbox -- --nocapture \
 	  security::cpu::a_hostile_team_does_not_slow_another_one_down
 	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked --no-fail-fast -- --nocapture
+	fuzz/run all 60
 	$(MAKE) --no-print-directory client-suites
 
 # Stand-in hosts listen on ports 80 and 443 of a loopback address of their own, so this needs root.

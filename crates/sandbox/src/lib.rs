@@ -42,7 +42,9 @@ pub use pool::{Job, PoolOptions, ProcessPool, bytes_as_input};
 pub use process::probe;
 pub use program::{
     ExceededLimit, Program, ProgramAccess, ProgramDescriptors, ProgramEnd, ProgramLimits, ProgramPolicy,
-    RunningProgram, SystemCallSet, folder_bytes, probe_landlock, probe_program, restricted_command,
+    ProgramRules, RunningProgram, SystemCallSet, folder_bytes, probe_landlock, probe_program,
+    program_filters, restricted_command,
 };
 pub use resources::Policy;
+pub use system_calls::reader_filters;
 pub use system_files::{HARMLESS_DEVICES, SYSTEM_FILES};

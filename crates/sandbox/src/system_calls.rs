@@ -73,14 +73,18 @@ const CLONE_FLAGS_CHECKED: libc::c_int = libc::CLONE_THREAD
 
 /// Refuses all other system calls to the calling thread and to all threads that it starts.
 pub(crate) fn deny_others() -> Result<(), seccompiler::Error> {
+    reader_filters()?.iter().try_for_each(|filter| seccompiler::apply_filter(filter))
+}
+
+/// The filters of a process that reads files, in the order in which they are added.
+pub fn reader_filters() -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     // The flags of `clone3` are in memory, where no filter can see them. "Not implemented" makes the C
     // library use `clone`, whose flags can be seen. Of the two filters the stricter answer counts.
     let not_implemented = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let clone3 = compile(not_implemented, SeccompAction::Allow, errno(libc::ENOSYS), architecture)?;
     let others = compile(allowed_rules()?, errno(libc::EPERM), SeccompAction::Allow, architecture)?;
-    seccompiler::apply_filter(&clone3)?;
-    seccompiler::apply_filter(&others)
+    Ok(vec![clone3, others])
 }
 
 pub(crate) fn compile(

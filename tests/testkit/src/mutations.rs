@@ -1,6 +1,8 @@
 //! A fuzzer small enough for a normal test run: takes the seeds of a fuzz target from `fuzz/corpus`, cuts
 //! them up, puts them together anew and hands each result to a check. The same inputs in every run.
 
+use std::cell::Cell;
+use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,13 +36,15 @@ impl<'a> Corpus<'a> {
     }
 
     /// Gives `check` every seed, and then `inputs` mutations of them; with `GANNET_TEST_SOAK=1` as many as
-    /// fit in a minute.
+    /// fit in a minute, and other ones for another number.
     ///
     /// # Panics
     /// When a check panics, on whatever thread, also where the panic was caught: the message holds the input.
     pub fn check(&self, inputs: usize, check: fn(&[u8])) {
-        let soak = std::env::var_os("GANNET_TEST_SOAK").is_some();
-        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+        let soak = std::env::var("GANNET_TEST_SOAK").ok();
+        // Another number than 1 gives other inputs, which are the same for the same number.
+        let series: u64 = soak.as_deref().and_then(|number| number.parse().ok()).unwrap_or(1);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(series | 1));
         let (start, mut done) = (Instant::now(), 0);
         let mut run = |input: &[u8]| {
             let panics = panics_so_far();
@@ -54,8 +58,9 @@ impl<'a> Corpus<'a> {
         for seed in &self.seeds {
             run(seed);
         }
-        let is_enough =
-            |mutations: usize| if soak { start.elapsed() > SOAK_DURATION } else { mutations >= inputs };
+        let is_enough = |mutations: usize| {
+            if soak.is_some() { start.elapsed() > SOAK_DURATION } else { mutations >= inputs }
+        };
         let mut mutations = 0;
         while !is_enough(mutations) {
             run(&self.mutate(&mut random));
@@ -119,6 +124,36 @@ impl Random {
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
+thread_local! {
+    static TOLERATES_LIBRARIES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs something that catches panics of other people's libraries: those do not count. Panics of our own code do, and those
+/// of the standard library, which are the fault of whoever called it.
+pub fn tolerate_panics_of_libraries<T>(run: impl FnOnce() -> T) -> T {
+    TOLERATES_LIBRARIES.set(true);
+    let result = run();
+    TOLERATES_LIBRARIES.set(false);
+    result
+}
+
+/// Ends the process at a panic that counts, also where it is caught: for fuzzers, which keep the input.
+pub fn abort_on_panic() {
+    let previous = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if counts(panic) {
+            previous(panic);
+            std::process::abort();
+        }
+    }));
+}
+
+/// Whether a panic breaks a promise.
+fn counts(panic: &PanicHookInfo<'_>) -> bool {
+    let is_of_library = panic.location().is_some_and(|place| place.file().contains("/registry/src/"));
+    !(is_of_library && TOLERATES_LIBRARIES.get())
+}
+
 /// Panics of this process, on any thread. Runtimes and some parsers catch panics; the count shows them all
 /// the same.
 fn panics_so_far() -> usize {
@@ -126,8 +161,10 @@ fn panics_so_far() -> usize {
     COUNTING.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            PANICS.fetch_add(1, Ordering::SeqCst);
-            previous(panic);
+            if counts(panic) {
+                PANICS.fetch_add(1, Ordering::SeqCst);
+                previous(panic);
+            }
         }));
     });
     PANICS.load(Ordering::SeqCst)

@@ -5,6 +5,7 @@
 //! A client that does not read what it asked for is disconnected; the browser never waits for one.
 
 mod downloads;
+mod judge;
 mod message;
 mod own_files;
 mod policy;
@@ -12,6 +13,7 @@ mod port;
 mod state;
 mod uploads;
 
+pub use judge::{JudgedCommand, judge_command};
 pub use own_files::CODE_FOLDER;
 pub(crate) use own_files::open_file;
 pub(crate) use policy::is_allowed;
@@ -20,11 +22,10 @@ pub use port::{CdpPort, PortReceiver, PortSender};
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
 use downloads::Downloads;
 use futures_util::future::BoxFuture;
-use message::{
-    SERVER_ERROR, SESSION_NOT_FOUND, answer, command, empty_reply, error_reply, event, parse_command,
-};
+use judge::Judged;
+use message::{SERVER_ERROR, SESSION_NOT_FOUND, answer, command, error_reply, event};
 use parking_lot::Mutex;
-use policy::{Decision, Policy};
+use policy::Policy;
 use serde::Deserialize;
 use serde_json::json;
 use state::{BridgeState, Client, PendingCommand};
@@ -137,22 +138,13 @@ impl Bridge {
 
     /// A command of a client.
     fn command(&self, number: u64, text: &str) {
-        let reply = match parse_command(text) {
-            Err(reply) => Some(reply),
-            Ok(parsed) => {
-                let named = parsed.session.as_deref();
-                match self.policy.decide(&parsed.method, parsed.params) {
-                    Decision::Refuse(reason) => Some(error_reply(parsed.id, named, SERVER_ERROR, &reason)),
-                    Decision::EndSession => {
-                        self.close_requested.cancel();
-                        Some(empty_reply(parsed.id, named))
-                    }
-                    Decision::Forward => {
-                        self.forward(number, &parsed, parsed.params.map(serde_json::value::RawValue::get))
-                    }
-                    Decision::ForwardWith(params) => self.forward(number, &parsed, Some(&params)),
-                }
+        let reply = match judge::judge(&self.policy, text) {
+            Judged::Answer(reply) => Some(reply),
+            Judged::EndSession(reply) => {
+                self.close_requested.cancel();
+                Some(reply)
             }
+            Judged::Forward(parsed, params) => self.forward(number, &parsed, params.as_deref()),
         };
         if let Some(reply) = reply {
             self.deliver(&mut self.state.lock(), number, reply);

@@ -27,4 +27,5 @@ pub use policy::{
 pub(crate) use replace::{REPLACE_ROLE, restrict_and_replace};
 pub use replace::{probe_landlock, restricted_command};
 pub(crate) use supervise::{SUPERVISE_ROLE, supervise};
+pub use system_calls::{ProgramRules, program_filters};
 pub use usage::folder_bytes;

@@ -3,23 +3,28 @@
 
 use super::call_lists::{ALLOWED, CHANGE_MODES, CHECKED, OLDER, REFUSED, SIGNALS};
 use crate::system_calls::{bits, compare, compile, equal, errno, masked, not_null};
-use seccompiler::{BackendError, SeccompAction, SeccompCmpOp, SeccompRule, TargetArch};
+use seccompiler::{BackendError, BpfProgram, SeccompAction, SeccompCmpOp, SeccompRule, TargetArch};
 use std::collections::BTreeMap;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// What depends on the other layers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ProgramRules {
+pub struct ProgramRules {
     /// Whether it may change modes and times of files. Landlock does not restrict that, so a program under the
     /// account of the server could lock the server out of its own files.
-    pub(super) may_change_modes: bool,
+    pub may_change_modes: bool,
     /// Whether it may send signals: only where Landlock keeps them among its own processes.
-    pub(super) may_signal: bool,
+    pub may_signal: bool,
 }
 
 /// Restricts the calling thread and whatever it starts.
 pub(super) fn deny_others(rules: ProgramRules) -> Result<(), seccompiler::Error> {
+    program_filters(rules)?.iter().try_for_each(|filter| seccompiler::apply_filter(filter))
+}
+
+/// The filters of a program, in the order in which they are added.
+pub fn program_filters(rules: ProgramRules) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     let known = ALLOWED.iter().chain(OLDER).chain(CHECKED).chain(REFUSED).chain(CHANGE_MODES);
     let known: Rules = known.map(|call| (*call, Vec::new())).collect();
@@ -31,7 +36,7 @@ pub(super) fn deny_others(rules: ProgramRules) -> Result<(), seccompiler::Error>
     }
     // The last one, because adding a filter is not on the list.
     filters.push(compile(known, errno(libc::ENOSYS), SeccompAction::Allow, architecture)?);
-    filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter))
+    Ok(filters)
 }
 
 /// Calls that are refused whatever their arguments, and those that are refused with some arguments.
