@@ -6,6 +6,7 @@ use crate::words::{NameWords, words_match};
 use crate::{PageView, facts};
 use html::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use text::sentences::{SentenceRules, sentences};
 
 /// Text and passages examined on one page.
@@ -16,6 +17,8 @@ const MAX_PASSAGE_BYTES: usize = 600;
 const WORDS_PER_STEP: u64 = 4;
 /// Links ranked on one page.
 const MAX_LINKS: usize = 5_000;
+/// What a word counts that names a column, in comparison with one in the row itself.
+const OF_COLUMN: f32 = 0.6;
 /// So many links of one URL pattern are a list of detail pages.
 const MIN_DETAIL_LINKS: usize = 3;
 /// Texts of links to the next page of a list.
@@ -65,11 +68,36 @@ pub struct RankedPassage {
     pub text: String,
     /// The heading above it; empty at the top of the page.
     pub heading: String,
+    /// The header of its table as it is written; empty elsewhere.
+    pub columns: Rc<str>,
     /// How well it answers, from 0 to 1.
     pub score: f32,
 }
 
 /// What a link leads to, as far as the page shows.
+impl RankedPassage {
+    /// The text for readers: a row of a table has the names of its columns before its cells.
+    pub fn labelled(&self) -> String {
+        let (names, cells) = (cells(&self.columns), cells(&self.text));
+        if names.len() != cells.len() || names.iter().all(|name| name.is_empty()) {
+            return self.text.clone();
+        }
+        let pairs = names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty());
+        let pairs = pairs.map(|(name, cell)| match *name {
+            "" => cell.to_owned(),
+            name => format!("{name}: {cell}"),
+        });
+        pairs.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The cells of a row of a table in markdown.
+fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    row.strip_suffix('|').unwrap_or(row).split('|').map(str::trim).collect()
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// The next page of a list.
@@ -107,8 +135,28 @@ pub fn rank_passages(
     let mut found: Vec<(RankedPassage, NameWords)> = Vec::new();
     for view in pages {
         let mut heading = String::new();
-        for line in view.markdown[..view.markdown.floor_char_boundary(MAX_TEXT_BYTES)].lines() {
+        let mut columns: Rc<str> = "".into();
+        let text = &view.markdown[..view.markdown.floor_char_boundary(MAX_TEXT_BYTES)];
+        let mut lines = text.lines().peekable();
+        // Whether a table of which no row was read yet has a line for its header that is empty.
+        let mut lacks_header = false;
+        while let Some(line) = lines.next() {
             let text = strip_markdown(line);
+            match table_line(line, lines.peek().copied()) {
+                TableLine::Header => {
+                    // The names of columns answer nothing; what stands below them does.
+                    lacks_header = cells(&text).iter().all(|cell| cell.is_empty());
+                    columns = text[..text.floor_char_boundary(MAX_PASSAGE_BYTES)].into();
+                    continue;
+                }
+                TableLine::Rule => continue,
+                TableLine::Row if std::mem::take(&mut lacks_header) && has_bold_cells(line) => {
+                    columns = text[..text.floor_char_boundary(MAX_PASSAGE_BYTES)].into();
+                    continue;
+                }
+                TableLine::Row => {}
+                TableLine::Other => (columns, lacks_header) = ("".into(), false),
+            }
             if line.starts_with('#') {
                 // Every passage under it gets a copy.
                 text[..text.floor_char_boundary(MAX_PASSAGE_BYTES)].clone_into(&mut heading);
@@ -123,11 +171,17 @@ pub fn rank_passages(
                     url: view.url.to_owned(),
                     text: part.to_owned(),
                     heading: heading.clone(),
+                    columns: columns.clone(),
                     score: 0.0,
                 };
                 found.push((passage, words));
             }
         }
+    }
+    // The words of each header, once for all rows below it.
+    let mut headers: HashMap<Rc<str>, NameWords> = HashMap::new();
+    for (passage, _) in &found {
+        headers.entry(passage.columns.clone()).or_insert_with(|| NameWords::from_text(&passage.columns));
     }
     // A word that appears everywhere does not distinguish passages.
     let holds = |words: &NameWords, word: &String| {
@@ -138,7 +192,11 @@ pub fn rank_passages(
         .0
         .iter()
         .map(|word| {
-            let times = found.iter().filter(|(_, words)| holds(words, word)).count();
+            let named: HashSet<&str> =
+                headers.iter().filter(|(_, words)| holds(words, word)).map(|(header, _)| &**header).collect();
+            let is_named = |passage: &RankedPassage| named.contains(&*passage.columns);
+            let times =
+                found.iter().filter(|(passage, words)| holds(words, word) || is_named(passage)).count();
             if times == 0 { 0.0 } else { (1.0 + found.len() as f32 / times as f32).ln() }
         })
         .collect();
@@ -154,6 +212,8 @@ pub fn rank_passages(
             .map(|(word, rarity)| {
                 if holds(&words, word) {
                     *rarity
+                } else if headers.get(&passage.columns).is_some_and(|names| holds(names, word)) {
+                    rarity * OF_COLUMN
                 } else if holds(&under, word) {
                     rarity * 0.4
                 } else {
@@ -171,6 +231,37 @@ pub fn rank_passages(
     ranked.retain(|passage| passage.score >= best * 0.35);
     ranked.truncate(max_passages);
     ranked
+}
+
+/// What a line of markdown is to a table.
+enum TableLine {
+    Header,
+    /// The line below the header.
+    Rule,
+    Row,
+    Other,
+}
+
+fn table_line(line: &str, next: Option<&str>) -> TableLine {
+    let cells = |line: &str| line.trim_start_matches(['>', ' ']).starts_with('|');
+    let is_rule = |line: &str| {
+        cells(line)
+            && line.contains("---")
+            && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'>'))
+    };
+    match () {
+        () if !cells(line) => TableLine::Other,
+        () if is_rule(line) => TableLine::Rule,
+        () if next.is_some_and(is_rule) => TableLine::Header,
+        () => TableLine::Row,
+    }
+}
+
+/// Whether all cells of a row are set in bold, as headers are where they are not marked as such.
+fn has_bold_cells(row: &str) -> bool {
+    let mut filled = cells(row).into_iter().filter(|cell| !cell.is_empty()).peekable();
+    filled.peek().is_some()
+        && filled.all(|cell| cell.len() > 4 && cell.starts_with("**") && cell.ends_with("**"))
 }
 
 /// A line of markdown as plain text.

@@ -6,13 +6,13 @@ mod start_pages;
 
 use super::expand::expand;
 use super::link_score::{LinkScorer, NAMED_LINK_SCORE};
-use crate::addresses::parse_address;
+use crate::addresses::{find_urls, parse_address};
 use crate::agent::Agent;
 use crate::artifact::{Artifact, is_filled};
 use crate::conclude::{missing_fields, publish};
 use crate::controls::ControlKind;
 use crate::filling::RowSchema;
-use crate::filling::{FillRequest, Findings, fill};
+use crate::filling::{FillRequest, Findings, asked_names, fill};
 use crate::prompt_words::{row_limit, search_query};
 use crate::run::{AccessError, ParsedPage};
 use crate::subagents::run_parts;
@@ -162,6 +162,10 @@ impl<'w, 'a> Explorer<'w, 'a> {
         if self.rows.is_some() || first.len() == pages.len() {
             first.clear();
         }
+        // Pages that the task gives are what the caller means.
+        let prompt = &self.lead.run.task.prompt;
+        let searched = self.given.is_empty() && find_urls(prompt, 1).is_empty();
+        let names = if searched { asked_names(prompt) } else { Vec::new() };
         let request = FillRequest {
             prompt: self.lead.run.task.prompt.clone(),
             schema: self.schema.clone(),
@@ -170,6 +174,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
             pages,
             first,
             details,
+            names,
         };
         let findings = fill(self.lead.run, request).await;
         if is_filled(&findings.value) {

@@ -63,7 +63,8 @@ pub(crate) async fn explore_and_answer(
     let mut artifact = Artifact::new(resume);
     let unmentioned = explorer.explore(&mut artifact).await;
     let is_partial = !unmentioned.is_empty() && !artifact.is_empty();
-    let remark = is_partial.then(|| format!("The answer does not mention: {}.", unmentioned.join(", ")));
+    let what = if schema.is_none() { "The answer does" } else { "The pages that the values are from do" };
+    let remark = is_partial.then(|| format!("{what} not mention: {}.", unmentioned.join(", ")));
     conclude(lead, schema.as_ref(), &mut artifact, remark).await
 }
 

@@ -1,6 +1,7 @@
 //! Behaviour of the brain without a model, over small sites.
 
 mod browser;
+mod questions;
 
 use super::*;
 use crate::test_doubles::{FakeWeb, MemoryJournal, data, task};

@@ -1,16 +1,19 @@
 //! Combines the facts of all pages of a run: lists over several pages, rows completed from their detail
 //! pages, and pages about a single row. This is CPU work, so it runs on a blocking thread.
 
+mod asked_names;
 mod detail_links;
 mod page_rows;
 mod question;
 mod row_schema;
 
+pub(crate) use asked_names::asked_names;
 pub(crate) use row_schema::RowSchema;
 
 use crate::artifact::{ValueSource, is_filled};
 use crate::run::{ParsedPage, RunContext};
 
+use asked_names::NamedPages;
 use detail_links::DetailLinks;
 use extract::{EvidenceKind, Filled, PageView, Schema};
 use page_rows::PageRows;
@@ -39,6 +42,8 @@ pub(crate) struct FillRequest {
     pub first: Vec<Arc<ParsedPage>>,
     /// Pages that were read for one row each.
     pub details: Vec<Arc<ParsedPage>>,
+    /// What the prompt names, where the pages were found by a search for it.
+    pub names: Vec<String>,
 }
 
 /// The combined result.
@@ -51,7 +56,8 @@ pub(crate) struct Findings {
     /// Number of rows, and number of values missing in all rows together.
     pub rows: usize,
     pub lacking: usize,
-    /// Without a schema: words of the question that the answer does not mention.
+    /// Without a schema: words of the question that the answer does not mention. With one: names in the question,
+    /// where the pages that the values are from mention none of them.
     pub unmentioned: Vec<String>,
 }
 
@@ -68,8 +74,14 @@ fn assemble(request: &FillRequest) -> Findings {
     let Some(schema) = &request.schema else { return answer_question(request) };
     let views: Vec<PageView<'_>> = request.pages.iter().map(|parsed| view(parsed)).collect();
     let mut findings = Findings::from_filled(extract::fill(schema, &request.prompt, &views));
-    if !request.first.is_empty() {
-        let named: Vec<PageView<'_>> = request.first.iter().map(|parsed| view(parsed)).collect();
+    let about = NamedPages::new(&request.names, &request.pages);
+    let first = if request.first.is_empty() && request.rows.is_none() {
+        about.best(&request.pages)
+    } else {
+        request.first.clone()
+    };
+    if !first.is_empty() {
+        let named: Vec<PageView<'_>> = first.iter().map(|parsed| view(parsed)).collect();
         let first = Findings::from_filled(extract::fill(schema, &request.prompt, &named));
         findings = first.completed_by(findings);
     }
@@ -80,6 +92,13 @@ fn assemble(request: &FillRequest) -> Findings {
             findings.keep_rows(rows, limit);
         }
         complete_rows(request, rows, &page_rows, &mut findings);
+    } else if !request.names.is_empty() {
+        for source in findings.sources.values_mut() {
+            source.doubtful |= about.is_about_other_things(&source.url);
+        }
+        if findings.sources.values().all(|source| about.is_about_other_things(&source.url)) {
+            findings.unmentioned.clone_from(&request.names);
+        }
     }
     findings
 }

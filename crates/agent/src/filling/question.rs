@@ -30,11 +30,12 @@ pub(super) fn unmentioned_words(prompt: &str, answer: &Value, pages: &[&Arc<Pars
         text.push_str(page.markdown.lines().find(|line| line.starts_with('#')).unwrap_or_default());
         text.push(' ');
     }
-    let mentioned: Vec<String> = words(&text).collect();
+    let mentioned: Vec<String> = words(text.chars().take(MAX_CHARACTERS)).collect();
     let asked = search_query(prompt);
     let mut missing: Vec<String> = Vec::new();
     for word in asked.split(' ').filter(|word| is_spaced(word)) {
-        let is_mentioned = words(word).all(|word| mentioned.iter().any(|other| is_same_word(&word, other)));
+        let is_mentioned =
+            words(word.chars()).all(|word| mentioned.iter().any(|other| is_same_word(&word, other)));
         if !is_mentioned && !missing.iter().any(|known| known == word) {
             missing.push(word.to_owned());
         }
@@ -42,11 +43,11 @@ pub(super) fn unmentioned_words(prompt: &str, answer: &Value, pages: &[&Arc<Pars
     missing
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
-    names::words(text.chars().take(MAX_CHARACTERS)).map(|word| stem::singular(&word))
+pub(super) fn words(text: impl IntoIterator<Item = char>) -> impl Iterator<Item = String> {
+    names::words(text).map(|word| stem::singular(&word))
 }
 
-fn is_same_word(one: &str, other: &str) -> bool {
+pub(super) fn is_same_word(one: &str, other: &str) -> bool {
     let shorter = one.chars().count().min(other.chars().count());
     one == other || (shorter >= MIN_STEM_CHARACTERS && (one.starts_with(other) || other.starts_with(one)))
 }

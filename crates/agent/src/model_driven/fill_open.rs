@@ -71,6 +71,7 @@ impl ModelSession<'_> {
             pages,
             first: Vec::new(),
             details: Vec::new(),
+            names: Vec::new(),
         };
         let findings = fill(lead.run, request).await;
         let mut found = Artifact::default();

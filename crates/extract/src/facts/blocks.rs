@@ -123,10 +123,16 @@ fn collect_named(collector: &mut FactCollector, id: NodeId) {
     if bare {
         return;
     }
+    let heading = dom.tag(id).heading_level().is_some()
+        || dom.ancestors(id).take(2).any(|above| dom.tag(above).heading_level().is_some());
+    let own = heading.then(|| NameWords::from_name(&text));
     let mut seen: Vec<NameWords> = Vec::new();
     for (how, name) in names {
         let words = NameWords::from_name(&name);
-        if !words.is_empty() && words.0.len() <= 5 && !seen.contains(&words) {
+        // The id that a heading has for links to it (`<h2 id="ingredients">Ingredients for four`) is the name
+        // of its section.
+        let is_of_section = own.as_ref().is_some_and(|own| words.0.iter().all(|word| own.has(word)));
+        if !words.is_empty() && words.0.len() <= 5 && !is_of_section && !seen.contains(&words) {
             collector.add_words(how, words.clone(), id, &text);
             seen.push(words);
         }

@@ -2,7 +2,7 @@
 
 use super::{EvidenceKind, FactCollector, text};
 use crate::words::NameWords;
-use html::dom::NodeId;
+use html::dom::{Attr, NodeId};
 use std::rc::Rc;
 
 /// Headings per page.
@@ -81,8 +81,15 @@ pub(super) fn collect(collector: &mut FactCollector) {
             continue;
         }
         let text: Rc<str> = text::visible_text_in(collector.dom, &collector.visible, end..until).into();
-        if !text.is_empty() {
-            let fact = collector.fact(EvidenceKind::Section, words, end..until, text);
+        if text.is_empty() {
+            continue;
+        }
+        // "Ingredients for four" with the id "ingredients": the id says which of its words name the section.
+        let id = collector.dom.attr(NodeId(collector.headings[at].at), Attr::Id).unwrap_or_default();
+        let id = NameWords::from_name(id);
+        let is_shorter = id.0.len() < words.0.len() && id.0.iter().all(|word| words.has(word));
+        for words in std::iter::once(words).chain((is_shorter && !id.is_empty()).then_some(id)) {
+            let fact = collector.fact(EvidenceKind::Section, words, end..until, Rc::clone(&text));
             collector.add(fact);
         }
     }

@@ -26,6 +26,8 @@ struct TableRow {
     at: u32,
     cells: Vec<Option<Rc<TableCell>>>,
     head: bool,
+    /// All its cells are in bold.
+    bold: bool,
 }
 
 pub(super) fn collect(collector: &mut FactCollector) {
@@ -36,8 +38,9 @@ pub(super) fn collect(collector: &mut FactCollector) {
         }
         let rows = rows(collector, table);
         let names = names(&rows);
-        let body = rows.iter().filter(|row| !row.head);
-        for row in body {
+        let bold_head = rows.first().is_some_and(|row| row.bold) && rows.iter().any(|row| !row.bold);
+        let body = rows.iter().enumerate().filter(|(_, row)| !row.head);
+        for (number, row) in body {
             let labelled = row.cells.first().and_then(Option::as_ref).is_some_and(|cell| cell.header);
             for (column, cell) in row.cells.iter().enumerate() {
                 let Some(cell) = cell else { continue };
@@ -56,7 +59,8 @@ pub(super) fn collect(collector: &mut FactCollector) {
                     collector.fact(EvidenceKind::Position, column_words, at..end, Rc::clone(&cell.text));
                 collector.add(with_cell(fact, collector, cell));
             }
-            let two = row.cells.iter().flatten().count() == 2;
+            // Two names of columns are no name and its value.
+            let two = row.cells.iter().flatten().count() == 2 && !(number == 0 && bold_head);
             if let [Some(label), .., Some(value)] = row.cells.as_slice()
                 && two
                 && (names.is_empty() || labelled)
@@ -130,7 +134,18 @@ fn row(collector: &FactCollector, tr: NodeId, down: &mut HashMap<usize, (usize, 
     down.extend(fresh.into_iter().map(|(column, left, cell)| (column, (left, cell))));
     let in_head = dom.parent(tr).is_some_and(|parent| dom.tag(parent) == Tag::Thead);
     let all = !cells.is_empty() && cells.iter().flatten().all(|cell| cell.header);
-    TableRow { at: tr.0, head: (in_head || all) && cells.len() > 1, cells }
+    let several = cells.len() > 1;
+    let bold = several && cells.iter().flatten().all(|cell| is_bold(dom, cell.id));
+    TableRow { at: tr.0, head: (in_head || all) && several, bold, cells }
+}
+
+/// Whether all text of a cell is in bold. Empty cells say nothing.
+fn is_bold(dom: &Dom, cell: NodeId) -> bool {
+    let mut texts = dom.descendants(cell).filter(|&id| !dom.text(id).trim().is_empty());
+    texts.all(|id| {
+        let mut above = dom.ancestors(id).take_while(|&above| above != cell);
+        above.any(|above| matches!(dom.tag(above), Tag::B | Tag::Strong))
+    })
 }
 
 fn span(dom: &Dom, cell: NodeId, name: Attr) -> usize {

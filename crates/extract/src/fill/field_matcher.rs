@@ -4,7 +4,7 @@ use super::columns::ColumnKey;
 use crate::facts::{Fact, LabelId, Labels};
 use crate::schema::{FieldKind, Shape};
 use crate::values::{ValueKind, ValueRole};
-use crate::words::{FieldName, NameWords, similarity, words_match};
+use crate::words::{FieldName, NameWords, RELATED, similarity, words_match};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -20,6 +20,8 @@ pub(crate) struct FieldMatcher {
     pub names: Vec<FieldName>,
     pub roles: Vec<ValueRole>,
     pub kinds: Vec<ValueKind>,
+    /// The words of each field's name as they are written in the schema.
+    written: Vec<Vec<String>>,
     pub prompt: NameWords,
     labels: Labels,
     /// Fields by the beginnings and ends of their words, so that a label is compared with only a few of them.
@@ -53,7 +55,10 @@ impl FieldMatcher {
                 is_item: is_item(shape, at),
             };
             let called = (name.is_entity() || name.is_row_name()).then(|| "name".to_owned());
-            for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0).chain(&called) {
+            let words = || name.own.0.iter().chain(&name.description.0).chain(&name.context.0);
+            let related = words().flat_map(|word| RELATED.iter().filter(move |(one, _)| one == word));
+            let related: Vec<String> = related.map(|(_, other)| (*other).to_owned()).collect();
+            for word in words().chain(&called).chain(&related) {
                 for part in word_parts(word) {
                     let fields = by_part.entry(part).or_default();
                     if fields.last() != Some(&at) {
@@ -81,8 +86,19 @@ impl FieldMatcher {
                 }
             })
             .collect();
+        let written = shape.fields.iter().map(|field| text::names::words(field.name.chars()).collect());
+        let written = written.collect();
         let cached_matches = vec![None; labels.len()];
-        Self { names, roles, kinds, prompt: NameWords::from_text(prompt), labels, by_part, cached_matches }
+        Self {
+            names,
+            roles,
+            kinds,
+            written,
+            prompt: NameWords::from_text(prompt),
+            labels,
+            by_part,
+            cached_matches,
+        }
     }
 
     /// The fields that a label may mean, with their similarity.
@@ -116,6 +132,16 @@ impl FieldMatcher {
             .collect();
         self.cached_matches[at] = Some(Rc::clone(&found));
         found
+    }
+
+    /// Whether a text is the name of a field and nothing else.
+    pub(crate) fn is_own_name(&self, field: usize, text: &str) -> bool {
+        let name = &self.written[field];
+        let bytes: usize = name.iter().map(String::len).sum();
+        // Longer texts have more words; most texts end here.
+        !name.is_empty()
+            && text.len() <= bytes * 2 + 8
+            && text::names::words(text.chars()).eq(name.iter().cloned())
     }
 
     /// The identity of a column: the words of its label, without the headings of single records.

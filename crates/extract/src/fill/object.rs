@@ -352,3 +352,16 @@ pub(crate) enum ChosenValue<'p> {
     /// A value from a line or a sentence; the pointer is not known yet.
     Text(Value, Evidence),
 }
+
+impl ChosenValue<'_> {
+    pub(super) fn text(&self) -> Option<&str> {
+        let (ChosenValue::Fact(FieldCandidate { value, .. }) | ChosenValue::Text(value, _)) = self;
+        value.as_str()
+    }
+
+    /// The value where it is a text with a number: an amount, a telephone number, a date. Words such as "yes" or
+    /// a town may be the value of several fields.
+    pub(super) fn numbered_text(&self) -> Option<&str> {
+        self.text().filter(|text| text.contains(|c: char| c.is_numeric()))
+    }
+}

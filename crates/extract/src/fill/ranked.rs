@@ -117,12 +117,22 @@ impl<'p> Filler<'_, 'p> {
         let mut chosen: HashMap<usize, ChosenValue<'p>> = HashMap::new();
         let mut used: HashMap<(usize, u64), usize> = HashMap::new();
         for candidate in judged {
-            let (field, key) = (candidate.field, (candidate.page, candidate.key));
-            let taken = used.get(&key).is_some_and(|&by| {
-                by != field && self.share_values(by, field) && candidate.similarity < EXACT_SIMILARITY
+            let (field, text) = (candidate.field, (candidate.page, candidate.key));
+            // A heading or a label that is the name of the field itself.
+            if candidate.choice.text().is_some_and(|text| self.matcher.is_own_name(field, text)) {
+                continue;
+            }
+            // The same words may stand in another element, or be a part of another text.
+            let value = candidate.choice.numbered_text().map(|value| (candidate.page, hash_text(value)));
+            let mut keys = [Some(text), value].into_iter().flatten();
+            let taken = keys.any(|key| {
+                let by = used.get(&key).filter(|&&by| by != field && self.share_values(by, field));
+                by.is_some() && candidate.similarity < EXACT_SIMILARITY
             });
             if !chosen.contains_key(&field) && !taken {
-                used.entry(key).or_insert(field);
+                for key in [Some(text), value].into_iter().flatten() {
+                    used.entry(key).or_insert(field);
+                }
                 chosen.insert(field, candidate.choice);
             }
         }

@@ -116,3 +116,49 @@ fn an_account_is_not_an_author() {
     let html = "<title>News</title><meta name='twitter:creator' content='@oarnews'><h1>News</h1><p>Some news of oars.</p>";
     assert_eq!(one(&schema, html).value, json!({}));
 }
+
+#[test]
+fn the_id_of_a_heading_names_its_section() {
+    let schema = object(
+        &json!({"title": {"type": "string"}, "ingredients": {"type": "array", "items": {"type": "string"}}}),
+    );
+    let html = "<title>Couscous salad</title><h1 class=post-title>Couscous salad</h1>\
+        <h2 id=ingredients class=heading-2>Ingredients for four people</h2>\
+        <ul><li>200g couscous</li><li>250g tomatoes</li><li>a cucumber</li></ul>\
+        <h2 id=method><span id=the-method>Method</span></h2><p>Mix it all, and let it stand for an hour.</p>";
+    let found = one(&schema, html);
+    assert_eq!(
+        found.value,
+        json!({"title": "Couscous salad", "ingredients": ["200g couscous", "250g tomatoes", "a cucumber"]})
+    );
+    let schema = object(&json!({"venue": {"type": "string"}}));
+    let found = one(&schema, "<title>Venue</title><h1 id=venue>Venue</h1><p>Ask at the desk.</p>");
+    assert_eq!(found.value, json!({}), "the heading is no venue");
+}
+
+#[test]
+fn a_title_with_a_number_is_no_street() {
+    let schema = object(&json!({"restaurant": {"type": "string"}, "street": {"type": "string"}}));
+    let html = "<title>Magellan</title><h1>Magellan</h1><p>We ate well.</p><div class=widget>\
+        <div class=widget-title>Top 20 Keywords</div><a href=/t/curry>Curry</a> <a href=/t/salad>Salad</a></div>";
+    assert!(one(&schema, html).value.get("street").is_none());
+    let html = html.replace("<p>We", "<p>Sundgau Road 110, 79110 Freiburg</p><p>We");
+    assert!(one(&schema, &html).value["street"].as_str().unwrap().contains("Sundgau Road 110"));
+}
+
+#[test]
+fn one_number_serves_one_field() {
+    let schema = object(&json!({"telephone": {"type": "string"}, "mobile": {"type": "string"}}));
+    let page = |lines: &str| {
+        format!(
+            "<title>Contact</title><h1>Contact</h1><div><div>Call us on</div><div>{lines}<br>From 09:00</div></div>"
+        )
+    };
+    let both = one(&schema, &page("Telephone: 0228404252<br>Mobile: 01285022021"));
+    assert_eq!(both.value, json!({"telephone": "0228404252", "mobile": "01285022021"}));
+    let only = one(&schema, &page("Telephone: 0228404252"));
+    assert_eq!(only.value, json!({"telephone": "0228404252"}));
+    // Where nothing else is wanted, a mobile number is a telephone number.
+    let schema = object(&json!({"phone": {"type": "string"}}));
+    assert_eq!(one(&schema, &page("Mobile: 01285022021")).value, json!({"phone": "01285022021"}));
+}

@@ -3,7 +3,7 @@
 //! The kind follows from the schema alone: type, format, name, description. A text that cannot be of the kind
 //! is no value of the field, however well its label matches: release notes are not a date.
 
-use super::{contact, date, number};
+use super::{address, contact, date, number};
 use crate::schema::{FieldKind, SchemaField};
 use crate::words::NameWords;
 
@@ -245,7 +245,7 @@ impl ValueKind {
             Self::Email => contact::find_email(text).is_some_and(|email| email.len() * 2 > text.len()),
             Self::Url => contact::is_host_or_url(text),
             Self::Identifier => is_code(text),
-            Self::Address => is_address(text),
+            Self::Address => address::is_address(text) && !has_money(text) && !date::is_date(text),
             _ => false,
         }
     }
@@ -260,7 +260,7 @@ fn from_words(words: &NameWords, number: bool) -> ValueKind {
         "url" => return if words.has("image") { ValueKind::Image } else { ValueKind::Url },
         "image" => return ValueKind::Image,
         "email" => return ValueKind::Email,
-        "phone" | "fax" => return ValueKind::Phone,
+        "phone" | "mobile" | "fax" => return ValueKind::Phone,
         "description" | "text" => return if number { ValueKind::Count } else { ValueKind::Prose },
         "year" | "founded" if number => return ValueKind::Year,
         "year" => return ValueKind::Year,
@@ -390,19 +390,6 @@ fn is_code(text: &str) -> bool {
         && text.len() <= 24
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' ' | b'.'))
         && digits * 2 >= text.len()
-}
-
-/// A street with a number and a town, in one line.
-fn is_address(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let numbers = words.iter().filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).count();
-    let capitals = words.iter().filter(|word| word.starts_with(char::is_uppercase)).count();
-    (3..=20).contains(&words.len())
-        && (1..=3).contains(&numbers)
-        && capitals * 2 >= words.len()
-        && !has_money(text)
-        && !date::is_date(text)
-        && contact::find_phone(text).is_none()
 }
 
 #[cfg(test)]

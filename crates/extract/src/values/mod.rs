@@ -3,6 +3,7 @@
 //! Only converts: a value never says more than the text does. Each value has a score for how well the text
 //! fits, so that "118 m²" is a better number than a sentence that contains one.
 
+mod address;
 pub(crate) mod contact;
 pub(crate) mod date;
 mod kind;

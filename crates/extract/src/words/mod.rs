@@ -50,6 +50,10 @@ static OTHER_AMOUNTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// Words for what happens on a date, after synonyms were replaced.
 const EVENTS: &[&str] = &["published", "modified", "deadline", "founded", "start", "end"];
 
+/// A word of a field, and one of a label that may do for it. Not the other way about: where a mobile number is
+/// wanted beside a telephone number, that one will not do.
+pub(crate) const RELATED: &[(&str, &str)] = &[("phone", "mobile")];
+
 fn word_set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
@@ -166,6 +170,9 @@ pub(crate) fn words_match(one: &str, other: &str) -> bool {
 fn word_similarity(one: &str, other: &str) -> f32 {
     if one == other {
         return 1.0;
+    }
+    if RELATED.contains(&(one, other)) {
+        return 0.8;
     }
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let ascii = short.is_ascii();
