@@ -9,6 +9,7 @@
 
 mod account;
 mod cdp;
+mod control_group;
 mod driver_response;
 mod error;
 mod folder;

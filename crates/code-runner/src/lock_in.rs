@@ -72,6 +72,7 @@ fn base_policy(account: Option<Account>, lock_in: LockIn) -> ProgramPolicy {
         system_calls: SystemCallSet::NoSockets,
         account,
         limits: CODE_LIMITS,
+        control_group: None,
         required: match lock_in {
             LockIn::Required => vec![Layer::Files, Layer::SystemCalls, Layer::Privileges],
             LockIn::Unlocked => Vec::new(),

@@ -2,6 +2,7 @@
 
 use crate::account::{CodeUser, SessionAccount};
 use crate::cdp::{self, OpenCdp};
+use crate::control_group;
 use crate::error::RunnerError;
 use crate::folder::{BrowserCommands, SessionFolder};
 use crate::language::Language;
@@ -11,7 +12,7 @@ use crate::repl::{CallEnd, Repl};
 use crate::runtimes::{NODE_HEAP_OPTION, Runtime, Runtimes};
 use crate::shell_line::to_shell_line;
 use futures_util::future::BoxFuture;
-use sandbox::{Account, Program};
+use sandbox::{Account, ControlGroup, Program};
 use serde_json::json;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -68,6 +69,8 @@ pub struct Runners {
     python: Mutex<Slot>,
     bash: Mutex<Slot>,
     end: CancellationToken,
+    /// Goes after the processes.
+    group: Option<ControlGroup>,
 }
 
 /// The process of one language.
@@ -87,7 +90,8 @@ impl Runners {
         let folder = SessionFolder::create(&options.folder, account.as_ref())?;
         let (node, python, bash) = Default::default();
         let end = CancellationToken::new();
-        Ok(Self { runtimes, options, folder, account, node, python, bash, end })
+        let group = control_group::create(folder.home());
+        Ok(Self { runtimes, options, folder, account, node, python, bash, end, group })
     }
 
     /// The folder that code runs in.
@@ -193,7 +197,8 @@ impl Runners {
         };
         let compiled = self.compiled(account).filter(|_| language == Language::Node);
         readable.extend(compiled.map(Path::to_owned));
-        let policy = policy(runtime, &self.folder, &readable, account, self.options.lock_in);
+        let mut policy = policy(runtime, &self.folder, &readable, account, self.options.lock_in);
+        policy.control_group = control_group::create_for_program(self.group.as_ref());
         let program = Program {
             executable: runtime.executable.clone(),
             arguments: arguments(language),

@@ -18,6 +18,7 @@
 mod account;
 mod child;
 mod connection;
+mod control_groups;
 mod error;
 mod executable;
 mod frame;
@@ -35,6 +36,10 @@ mod system_files;
 
 pub use account::{Account, accounts};
 pub use child::{Handler, ReceivedJob, run_if_sandboxed};
+pub use control_groups::{
+    ControlGroup, ControlGroups, GroupLimits, control_groups, describe_control_groups, lies_in_memory,
+    remove_control_groups,
+};
 pub use error::{JobError, ProgramError, StartError};
 pub use executable::Executable;
 pub use layers::{Layer, Layers, MissingLayer};

@@ -15,6 +15,7 @@ pub(super) fn restrict_access(access: &ProgramAccess, executable: &std::path::Pa
 
 fn restrict(access: &ProgramAccess, executable: &std::path::Path) -> Result<RestrictionStatus, RulesetError> {
     let read = AccessFs::from_read(NEWEST_ABI);
+    let existing = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::WriteFile | AccessFs::Truncate;
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let ports = access
         .connect_ports
@@ -28,6 +29,7 @@ fn restrict(access: &ProgramAccess, executable: &std::path::Path) -> Result<Rest
         .add_rules(path_beneath_rules(access.readable.iter(), read))?
         .add_rules(path_beneath_rules([executable], read))?
         .add_rules(path_beneath_rules(access.devices.iter(), device))?
+        .add_rules(path_beneath_rules(access.existing.iter(), existing))?
         .add_rules(path_beneath_rules(access.writable.iter(), AccessFs::from_all(NEWEST_ABI)))?
         .add_rules(ports)?
         .restrict_self()

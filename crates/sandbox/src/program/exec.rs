@@ -33,8 +33,7 @@ pub(crate) fn restrict_and_exec() -> io::Result<()> {
     let mut stream = connection.into_stream();
     // Nobody reads what this process writes elsewhere.
     become_program(frame, &mut stream).or_else(|error| {
-        let error = Some(error.to_string());
-        report(&mut stream, &StartReport { layers: Layers::default(), missing: None, error })
+        report(&mut stream, &StartReport { error: Some(error.to_string()), ..StartReport::default() })
     })
 }
 
@@ -47,7 +46,7 @@ fn become_program(frame: Frame, stream: &mut UnixStream) -> io::Result<()> {
     let layers = restrict(&setup.policy, &setup.program.executable, setup.verify);
     let missing = setup.policy.required.iter().find_map(|required| find_missing(&layers, *required));
     let is_refused = missing.is_some();
-    report(stream, &StartReport { layers, missing, error: None })?;
+    report(stream, &StartReport { layers, missing, ..StartReport::default() })?;
     if is_refused || setup.verify {
         return Ok(());
     }

@@ -110,6 +110,9 @@ impl RunningProgram {
             (None, Some(error)) => return Err(StartError(error).into()),
             (None, None) => {}
         }
+        if let Some(reason) = report.outside_group {
+            tracing::warn!(reason, "a program runs outside of its control group");
+        }
         process.layers = report.layers;
         Ok(process)
     }

@@ -5,6 +5,8 @@
 //! It inherits whatever the program leaves in the background, watches what all of it uses together, and ends all of
 //! it when the program ends, when a limit is exceeded, when the server asks for it, and when the server is killed.
 //!
+//! Where the kernel allows it the program is also in a control group (`control_groups`), whose limits nothing escapes.
+//!
 //! A program that whoever starts it watches and ends by itself, such as a browser, needs no supervisor: the process that
 //! was started restricts its files and ports and becomes the program (`replace`, [`restricted_command`]).
 
@@ -28,4 +30,5 @@ pub(crate) use replace::{REPLACE_ROLE, restrict_and_replace};
 pub use replace::{probe_landlock, restricted_command};
 pub(crate) use supervise::{SUPERVISE_ROLE, supervise};
 pub use system_calls::{ProgramRules, program_filters};
+pub(crate) use usage::descendants;
 pub use usage::folder_bytes;

@@ -30,6 +30,8 @@ pub struct ProgramPolicy {
     /// The account to run under, for a server that runs as root; otherwise the account of the server.
     pub account: Option<Account>,
     pub limits: ProgramLimits,
+    /// The folder of a control group that it is started in, and that is removed after it.
+    pub control_group: Option<PathBuf>,
     /// Layers without which it is not started.
     pub required: Vec<Layer>,
 }
@@ -41,6 +43,8 @@ pub struct ProgramAccess {
     pub readable: Vec<PathBuf>,
     /// Files and folders that it may also change.
     pub writable: Vec<PathBuf>,
+    /// Folders whose files it may read and write, but neither create, remove nor execute.
+    pub existing: Vec<PathBuf>,
     /// Devices that it may read and write.
     pub devices: Vec<PathBuf>,
     /// TCP ports that it may connect to, at any address.
@@ -52,6 +56,7 @@ impl ProgramPolicy {
         ProgramAccess {
             readable: self.readable.clone(),
             writable: self.writable.clone(),
+            existing: Vec::new(),
             devices: self.devices.clone(),
             connect_ports: self.connect_ports.clone(),
         }
@@ -112,10 +117,12 @@ pub(super) struct ProgramSetup {
 }
 
 /// What a process reports before it becomes the program.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct StartReport {
     pub(super) layers: Layers,
     /// A required layer without which it does not start.
     pub(super) missing: Option<MissingLayer>,
     pub(super) error: Option<String>,
+    /// Why it is not in its control group, although it has one.
+    pub(super) outside_group: Option<String>,
 }

@@ -8,9 +8,9 @@ use super::exec::EXEC_ROLE;
 use super::policy::{ExceededLimit, ProgramEnd, ProgramLimits, ProgramSetup, StartReport};
 use super::usage::{count_tasks, deleted_file_bytes, descendants, folder_bytes, kill, memory_bytes};
 use crate::connection::{Frame, ServerConnection, send_with_descriptors};
+use crate::control_groups::{add_process, kill_group, remove_group, remove_groups_above, was_out_of_memory};
 use crate::executable::Executable;
 use crate::frame::FrameKind;
-use crate::layers::Layers;
 use crate::process::COMMAND;
 use crate::restrict::close_inherited_descriptors;
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ use rustix::process::{WaitOptions, WaitStatus, getpid, set_child_subreaper, wait
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, parent_id};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +30,8 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(250);
 const FOLDER_WATCH_EVERY: u32 = 4;
 /// The pause between two rounds of killing.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
+/// How long a control group may take to be empty when all its processes have ended.
+const GROUP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts the program that the server describes and returns when nothing of it is left.
 pub(crate) fn supervise() -> io::Result<()> {
@@ -40,6 +42,7 @@ pub(crate) fn supervise() -> io::Result<()> {
     let mut server = connection.into_stream();
     set_child_subreaper(Some(getpid()))?;
     let setup: ProgramSetup = serde_json::from_slice(&frame.payload)?;
+    let group = ProgramGroup { folder: setup.policy.control_group.clone(), server: parent_id() };
     // The program ends with the thread that starts it, which is this one.
     let child = match start(&setup, frame, &mut server) {
         Ok(child) => child,
@@ -50,12 +53,17 @@ pub(crate) fn supervise() -> io::Result<()> {
         server: server.try_clone()?,
         limits: setup.policy.limits.clone(),
         folders: setup.policy.writable.clone(),
+        group: group.folder.clone(),
         exceeded: exceeded.clone(),
     };
     std::thread::Builder::new().spawn(move || watcher.run())?;
     let status = wait_for(child.id())?;
+    let out_of_memory = group.was_out_of_memory();
     kill_descendants();
+    // Before the server is told: it removes the group around this one.
+    drop(group);
     let exceeded = *exceeded.lock().unwrap_or_else(PoisonError::into_inner);
+    let exceeded = exceeded.or(out_of_memory.then_some(ExceededLimit::Memory));
     let end = ProgramEnd { exit_code: status.exit_status(), signal: status.terminating_signal(), exceeded };
     // The server may be gone.
     let _ = server.write_all(&serde_json::to_vec(&end)?);
@@ -86,6 +94,9 @@ fn start(setup: &ProgramSetup, frame: Frame, server: &mut UnixStream) -> io::Res
         command.gid(account.gid).uid(account.uid);
     }
     let mut child = command.spawn()?;
+    // Before it is told what to become: whatever it starts is in the group too.
+    let group = setup.policy.control_group.as_deref();
+    let outside = group.and_then(|group| add_process(group, child.id()).err());
     // The command holds the other end of the connection.
     drop(command);
     let descriptors: Vec<_> = frame.descriptors.iter().map(AsFd::as_fd).collect();
@@ -102,15 +113,48 @@ fn start(setup: &ProgramSetup, frame: Frame, server: &mut UnixStream) -> io::Res
         let text = format!("it ended before it became the program: {status} {}", text.trim());
         return Err(io::Error::other(text));
     }
-    server.write_all(line)?;
+    match outside {
+        None => server.write_all(line)?,
+        Some(error) => {
+            let said: StartReport = serde_json::from_slice(line)?;
+            write_report(server, &StartReport { outside_group: Some(error.to_string()), ..said })?;
+        }
+    }
     Ok(child)
 }
 
 fn report_error(server: &mut UnixStream, error: String) -> io::Result<()> {
-    let report = StartReport { layers: Layers::default(), missing: None, error: Some(error) };
-    let mut line = serde_json::to_vec(&report)?;
+    write_report(server, &StartReport { error: Some(error), ..StartReport::default() })
+}
+
+fn write_report(server: &mut UnixStream, report: &StartReport) -> io::Result<()> {
+    let mut line = serde_json::to_vec(report)?;
     line.push(b'\n');
     server.write_all(&line)
+}
+
+/// The control group of the program, if it has one. Dropping it ends what is left in it and removes it.
+struct ProgramGroup {
+    folder: Option<PathBuf>,
+    /// The process that started this one.
+    server: u32,
+}
+
+impl ProgramGroup {
+    fn was_out_of_memory(&self) -> bool {
+        self.folder.as_deref().is_some_and(was_out_of_memory)
+    }
+}
+
+impl Drop for ProgramGroup {
+    fn drop(&mut self) {
+        let Some(folder) = &self.folder else { return };
+        // What cannot be removed here is removed by the server, or by the next one.
+        let _ = remove_group(folder, GROUP_TIMEOUT);
+        if parent_id() != self.server {
+            remove_groups_above(folder);
+        }
+    }
 }
 
 /// Reaps processes until this one has ended.
@@ -145,6 +189,7 @@ struct Watcher {
     server: UnixStream,
     limits: ProgramLimits,
     folders: Vec<PathBuf>,
+    group: Option<PathBuf>,
     exceeded: Arc<Mutex<Option<ExceededLimit>>>,
 }
 
@@ -161,6 +206,9 @@ impl Watcher {
                 *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
                 break;
             }
+        }
+        if let Some(group) = &self.group {
+            kill_group(group);
         }
         // The main thread sees the program end and kills what is left then. What the program starts meanwhile is
         // killed in the next round.

@@ -19,7 +19,7 @@ const DEFAULT_SOCKET_BYTES: u64 = 212_992;
 const BLOCK_BYTES: u64 = 512;
 
 /// The descendants of a process, each before its own children.
-pub(super) fn descendants(of: u32) -> Vec<u32> {
+pub(crate) fn descendants(of: u32) -> Vec<u32> {
     let mut found = children(of);
     let mut next = 0;
     while next < found.len() {

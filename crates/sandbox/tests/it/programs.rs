@@ -9,6 +9,7 @@ use libtest_mimic::Trial;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use tokio::time::timeout;
 
@@ -20,6 +21,10 @@ pub fn trials() -> Vec<Trial> {
         trial("programs::a_limit_of_all_processes_together_ends_the_program", limit_ends_the_program),
         trial("programs::a_browser_works_and_opens_no_file_of_others", browser_opens_no_file_of_others),
         trial("programs::a_restricted_command_becomes_its_program", restricted_command_becomes_its_program),
+        trial(
+            "programs::a_restricted_command_reads_no_other_process",
+            restricted_command_reads_no_other_process,
+        ),
     ]
 }
 
@@ -27,6 +32,7 @@ const SYSTEM: [&str; 6] = ["/usr", "/lib", "/lib64", "/bin", "/etc/alternatives"
 
 fn policy(writable: &Path) -> ProgramPolicy {
     ProgramPolicy {
+        control_group: None,
         readable: SYSTEM.map(PathBuf::from).into(),
         writable: vec![writable.to_owned()],
         devices: vec!["/dev/null".into(), "/dev/zero".into(), "/dev/urandom".into(), "/dev/random".into()],
@@ -149,25 +155,61 @@ async fn browser_opens_no_file_of_others() {
 /// The process that was started is the program: no other has to be killed or measured.
 async fn restricted_command_becomes_its_program() {
     assert!(probe_landlock().holds(Layer::Files), "{:?}", probe_landlock());
-    let (own, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-    for folder in [&own, &other] {
+    let [own, existing, other] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    for folder in [&own, &existing, &other] {
         std::fs::write(folder.path().join("file"), "x").expect("a file");
+        std::fs::copy("/bin/true", folder.path().join("program")).expect("a program");
     }
     let access = ProgramAccess {
         readable: SYSTEM.map(PathBuf::from).into(),
-        writable: vec![own.path().to_owned(), "/proc".into()],
+        writable: vec![own.path().to_owned()],
+        existing: vec![existing.path().to_owned(), "/proc".into()],
         devices: vec!["/dev/null".into()],
         connect_ports: Vec::new(),
     };
-    let script = "echo $$ $MARK; for folder; do cat $folder/file && touch $folder/new && echo changed; done";
+    let script = "echo $$ $MARK; for folder; do cat $folder/file; echo y > $folder/file && echo changed;
+        $folder/program && echo run; touch $folder/new && echo created; rm $folder/file && echo removed; done";
     let mut command = restricted_command(&access, Path::new("/bin/sh")).expect("a command");
-    command.args(["-c", script, "sh"]).args([own.path(), other.path()]);
+    command.args(["-c", script, "sh"]).args([own.path(), existing.path(), other.path()]);
     command.env_clear().env("MARK", "m").env("PATH", "/usr/bin:/bin").current_dir(own.path());
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn();
     let child = child.expect("a process");
     let number = child.id();
     let output = child.wait_with_output().expect("an end");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{number} m\nxchanged\n"));
-    assert!(!output.status.success(), "the other folder is closed");
-    assert!(!other.path().join("new").exists());
+    let said = format!("{number} m\nxchanged\nrun\ncreated\nremoved\nxchanged\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), said);
+    assert_eq!(std::fs::read(existing.path().join("file")).expect("a file"), b"y\n");
+    assert!(!existing.path().join("new").exists() && !other.path().join("new").exists());
+}
+
+/// Although `/proc` is open to it. Without capabilities: with them the kernel asks nobody.
+async fn restricted_command_reads_no_other_process() {
+    let access = ProgramAccess {
+        readable: SYSTEM.map(PathBuf::from).into(),
+        existing: vec!["/proc".into()],
+        ..ProgramAccess::default()
+    };
+    let as_stranger = |command: &mut std::process::Command| {
+        if rustix::process::geteuid().is_root() {
+            command.uid(65_533).gid(65_533);
+        }
+    };
+    let mut other = std::process::Command::new("sleep");
+    other.arg("60").env_clear().env("WORD", "secret");
+    as_stranger(&mut other);
+    let mut other = other.spawn().expect("a process");
+    let script =
+        format!("cd /proc/{}; cat environ maps; readlink exe fd/1; head -c 5 cmdline", other.id());
+    let mut open = std::process::Command::new("/bin/sh");
+    let restricted = restricted_command(&access, Path::new("/bin/sh")).expect("a command");
+    let [open, restricted] = [&mut open, &mut { restricted }].map(|command| {
+        as_stranger(command);
+        let output =
+            command.args(["-c", &script]).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/").output();
+        String::from_utf8_lossy(&output.expect("an end").stdout).into_owned()
+    });
+    other.kill().expect("killed");
+    other.wait().expect("waited");
+    assert!(open.contains("WORD=secret") && open.contains("/sleep"), "{open}");
+    assert_eq!(restricted, "sleep", "only its name and arguments are shown");
 }
