@@ -1,5 +1,9 @@
 //! The files and ports that the kernel leaves to a browser whose files are restricted: the system's programs, libraries, fonts
 //! and certificates to read, its own folder to write, the port of its proxy. Nothing of the server.
+//!
+//! `/proc` is open as a whole: the kernel cannot be told in advance of the folders that processes yet to come have there,
+//! and each process of Chromium's sandbox writes the maps of its name spaces to its own. Landlock still keeps memory,
+//! environment, descriptors and links of processes outside from it, as it does from a debugger.
 
 use sandbox::{HARMLESS_DEVICES, ProgramAccess, SYSTEM_FILES};
 use std::net::SocketAddr;
@@ -45,12 +49,10 @@ pub(crate) fn file_access(
     if let Some(home) = std::env::home_dir().filter(|_| is_same_account) {
         readable.extend(READABLE_AT_HOME.map(|name| home.join(name)));
     }
-    let mut writable: Vec<PathBuf> = writable.iter().map(|path| (*path).to_owned()).collect();
-    // Its sandbox writes the maps of its namespaces there.
-    writable.push("/proc".into());
     ProgramAccess {
         readable: readable.into_iter().filter(|path| path.is_absolute()).collect(),
-        writable,
+        writable: writable.iter().map(|path| (*path).to_owned()).collect(),
+        existing: vec!["/proc".into()],
         devices: HARMLESS_DEVICES.map(PathBuf::from).into(),
         connect_ports: vec![proxy.port()],
     }
@@ -69,6 +71,7 @@ mod tests {
         assert!(access.readable.iter().any(|path| Some(path.as_path()) == own.parent()), "{access:?}");
         assert!(access.readable.contains(&outer.to_owned()) && access.writable.contains(&inner.to_owned()));
         assert_eq!(access.connect_ports, [4711]);
+        assert_eq!((access.writable.len(), &*access.existing), (1, &[PathBuf::from("/proc")][..]));
         let home = std::env::home_dir().unwrap();
         assert!(!access.readable.iter().any(|path| home.starts_with(path)), "{access:?}");
     }

@@ -15,6 +15,7 @@ mod file_access;
 mod find;
 mod flags;
 mod indexed_db;
+mod own_connections;
 mod page;
 mod process;
 mod process_group;

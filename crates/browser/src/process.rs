@@ -12,7 +12,8 @@ use crate::profile_dir::ProfileDir;
 use command_fds::{CommandFdExt as _, FdMapping};
 use parking_lot::Mutex;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, geteuid, getpriority_process, kill_process_group, setpriority_pgrp};
+use sandbox::{ControlGroup, GroupLimits, control_groups, lies_in_memory};
 use serde_json::json;
 use std::ffi::OsString;
 use std::io;
@@ -29,6 +30,10 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a browser may take to exit by itself.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_STDERR_BYTES: usize = 4096;
+/// What is added to our own niceness, as for users' code.
+const NICENESS: i32 = 5;
+/// Processes and threads of a session's browser, where the kernel holds them. A page has some twenty.
+const MAX_TASKS: u64 = 8192;
 /// How often we reap processes that a browser has left to us, and the time between.
 const REAP_ATTEMPTS: u32 = 20;
 const REAP_PAUSE: Duration = Duration::from_millis(50);
@@ -48,12 +53,22 @@ const WORKING_DIRECTORY: &str = "/proc/self/cwd";
 pub(crate) struct Process {
     pub(crate) connection: Connection,
     pub(crate) group: Pid,
+    /// The user id it runs under.
+    pub(crate) uid: u32,
     /// The folder for downloads and uploads. It goes with the browser.
     pub(crate) files: Arc<Path>,
     /// The folder with this one and everything else that the browser writes.
     folder: Arc<Path>,
     end: CancellationToken,
     gone: CancellationToken,
+}
+
+/// What differs between browsers of one launch.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StartOptions<'a> {
+    pub(crate) flags: &'a [OsString],
+    /// The memory its holder may use, of which the kernel is told where it can hold it.
+    pub(crate) max_memory: Option<u64>,
 }
 
 /// Why a browser did not start.
@@ -100,7 +115,7 @@ impl Process {
         folder: &Path,
         proxy: SocketAddr,
         launch: Launch,
-        more_flags: &[OsString],
+        more: StartOptions<'_>,
     ) -> Result<Self, StartError> {
         // Relative paths would be resolved in the browser's folder, not in ours.
         let (program, folder) = (std::path::absolute(program)?, &std::path::absolute(folder)?);
@@ -123,7 +138,7 @@ impl Process {
         };
         command
             .args(command_line(profile.path(), proxy, launch))
-            .args(more_flags)
+            .args(more.flags)
             .env_clear()
             .envs(environment(profile.path(), launch.account))
             .current_dir(profile.path())
@@ -148,6 +163,9 @@ impl Process {
         profile.record_process(number)?;
         let group = i32::try_from(number).ok().and_then(Pid::from_raw);
         let group = group.ok_or_else(|| io::Error::other("it has no process id"))?;
+        lower_priority(group);
+        let control_group =
+            more.max_memory.and_then(|bytes| join_control_group(number, bytes, profile.outer()));
         let stderr = StderrTail::default();
         if let Some(errors) = child.stderr.take() {
             tokio::spawn(stderr.clone().collect(errors));
@@ -155,8 +173,9 @@ impl Process {
         let connection = Connection::open(we_write.into(), we_read.into())?;
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let (files, folder) = (profile.files().into(), profile.outer().into());
-        let process = Self { connection, group, files, folder, end, gone };
-        tokio::spawn(process.clone().watch(child, profile));
+        let uid = launch.account.map_or_else(|| geteuid().as_raw(), |account| account.uid);
+        let process = Self { connection, group, uid, files, folder, end, gone };
+        tokio::spawn(process.clone().watch(child, profile, control_group));
         let ready = process.connection.send(None, "Browser.getVersion", &json!({}));
         let outcome = tokio::time::timeout(START_TIMEOUT, ready).await;
         if let Ok(Ok(_)) = outcome {
@@ -184,7 +203,7 @@ impl Process {
     }
 
     /// Waits until the browser ends or should end, and cleans up.
-    async fn watch(self, mut child: Child, profile: ProfileDir) {
+    async fn watch(self, mut child: Child, profile: ProfileDir, control_group: Option<ControlGroup>) {
         tokio::select! {
             _ = child.wait() => {}
             () = self.end.cancelled() => {}
@@ -194,10 +213,18 @@ impl Process {
         self.connection.close();
         let _ = tokio::time::timeout(EXIT_TIMEOUT, child.wait()).await;
         let _ = kill_process_group(self.group, Signal::KILL);
+        if let Some(group) = &control_group {
+            group.kill();
+        }
         let _ = tokio::time::timeout(EXIT_TIMEOUT, child.wait()).await;
         reap().await;
-        let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
+        drop(control_group);
+        // Code of a session may still write: what cannot be removed at once must not hold up the end.
+        let left = tokio::task::spawn_blocking(move || profile.remove()).await.unwrap_or_default();
         self.gone.cancel();
+        if let Some(left) = left {
+            let _ = tokio::task::spawn_blocking(move || left.remove_patiently()).await;
+        }
     }
 
     /// What it has written and not deleted; `u64::MAX` where that cannot be looked into.
@@ -224,6 +251,29 @@ impl Process {
     pub(crate) fn end_soon(&self) {
         self.end.cancel();
     }
+}
+
+/// Pages make way for the server when both want the processor. All processes of a browser inherit it.
+fn lower_priority(group: Pid) {
+    let niceness = getpriority_process(None).unwrap_or(0) + NICENESS;
+    if let Err(error) = setpriority_pgrp(Some(group), niceness) {
+        tracing::debug!(%error, "cannot lower the priority of a browser");
+    }
+}
+
+/// Moves a browser into a control group, where there is one. Beyond the limit the kernel ends one of its processes, mostly
+/// that of a page; whoever measures its memory ends it as a whole, and is faster unless it grows suddenly.
+fn join_control_group(process: u32, max_memory: u64, folder: &Path) -> Option<ControlGroup> {
+    let groups = control_groups().ok()?;
+    let memory = max_memory.saturating_add(max_memory / 2);
+    let limits = GroupLimits {
+        // What it stores in memory has a limit of its own.
+        max_memory_bytes: (!lies_in_memory(folder)).then_some(memory),
+        max_processes: Some(MAX_TASKS),
+    };
+    let joined =
+        groups.create("browser", limits).and_then(|group| group.add_process(process).map(|()| group));
+    joined.inspect_err(|error| tracing::warn!(%error, "a browser has no control group")).ok()
 }
 
 /// Reaps processes that a browser has left to us. Processes killed just now may take a moment.

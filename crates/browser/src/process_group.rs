@@ -29,6 +29,17 @@ pub(crate) fn measure(groups: &[Pid]) -> Vec<GroupUsage> {
     sums
 }
 
+/// The living processes of a group.
+pub(crate) fn members(group: Pid) -> Vec<i32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let living = entries.flatten().filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        is_living_member(&stat, group).then_some(number)
+    });
+    living.collect()
+}
+
 /// As the first process (PID 1) of a container we inherit processes that browsers leave behind and must reap
 /// them, or they stay in the process table forever. Returns how many of them still run.
 pub(crate) fn reap_orphans() -> usize {

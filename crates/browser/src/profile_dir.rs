@@ -11,6 +11,8 @@ use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PREFIX: &str = "gannet-browser-";
@@ -25,6 +27,12 @@ const FILES_FOLDER: &str = "files";
 const INNER_FOLDER: &str = "home";
 /// Folder entries that are scanned for stale folders. It is often the shared folder for temporary files.
 const MAX_SCANNED_ENTRIES: usize = 20_000;
+/// How long those who write to a folder may take to end, and the pause between two looks.
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(15);
+const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
+
+/// Whether a folder could not be removed.
+static LEFT_OVER: AtomicBool = AtomicBool::new(false);
 
 /// A folder that is removed with its owner.
 #[derive(Debug)]
@@ -136,26 +144,46 @@ impl ProfileDir {
     }
 }
 
-impl Drop for ProfileDir {
-    fn drop(&mut self) {
-        // Otherwise the next start finds it by its lock.
-        if remove_folder(self.folder.path()) {
-            let _ = std::fs::remove_file(&self.lock_path);
+impl ProfileDir {
+    /// Removes it, and returns it if something is left.
+    pub(crate) fn remove(self) -> Option<Self> {
+        remove_folder(self.folder.path()).is_err().then_some(self)
+    }
+
+    /// Removes it once those who still write to it have ended.
+    pub(crate) fn remove_patiently(self) {
+        let start = Instant::now();
+        while remove_folder(self.folder.path()).is_err() && start.elapsed() < REMOVAL_TIMEOUT {
+            std::thread::sleep(REMOVAL_PAUSE);
         }
     }
 }
 
-/// Whether nothing of it is left.
-fn remove_folder(folder: &Path) -> bool {
-    // A process that is still ending may write: the second pass removes what the first left.
-    let removed = remove_tree(folder).or_else(|_| remove_tree(folder));
-    match removed {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::warn!(%error, folder = %folder.display(), "could not remove the folder of a browser");
-            false
+impl Drop for ProfileDir {
+    fn drop(&mut self) {
+        match remove_folder(self.folder.path()) {
+            Ok(()) => _ = std::fs::remove_file(&self.lock_path),
+            Err(error) => {
+                warn_of_left_over(self.folder.path(), &error);
+                // The next start of a browser finds it by its lock.
+                LEFT_OVER.store(true, Ordering::Relaxed);
+            }
         }
     }
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    // A process that is still ending may write: the second pass removes what the first left.
+    remove_tree(folder).or_else(|_| remove_tree(folder))
+}
+
+fn warn_of_left_over(folder: &Path, error: &io::Error) {
+    tracing::warn!(%error, folder = %folder.display(), "could not remove the folder of a browser");
+}
+
+/// Whether a folder could not be removed since this was asked last.
+pub(crate) fn take_left_over() -> bool {
+    LEFT_OVER.swap(false, Ordering::Relaxed)
 }
 
 /// Where folders are created unless the settings say otherwise: in the temporary folder or, if the browser's
@@ -203,10 +231,11 @@ fn remove_if_stale(lock_path: &Path) -> bool {
         }
     }
     let removed = remove_folder(&folder);
-    if removed {
-        let _ = std::fs::remove_file(lock_path);
+    match &removed {
+        Ok(()) => _ = std::fs::remove_file(lock_path),
+        Err(error) => warn_of_left_over(&folder, error),
     }
-    removed
+    removed.is_ok()
 }
 
 #[cfg(test)]

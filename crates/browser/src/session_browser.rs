@@ -3,6 +3,7 @@
 
 use crate::cdp::{CallError, MessageReceiver, parse_result};
 use crate::error::{VisitError, shorten};
+use crate::own_connections::OwnConnections;
 use crate::process::Process;
 use futures_util::future::BoxFuture;
 use net::Profile;
@@ -61,7 +62,10 @@ impl SessionBrowser {
             Ok(Ok(())) => Ok(browser),
             Ok(Err(error)) => {
                 browser.end().await;
-                Err(VisitError::StartFailed(shorten(&error.to_string())))
+                Err(match error {
+                    CallError::Closed => VisitError::Died,
+                    error => VisitError::StartFailed(shorten(&error.to_string())),
+                })
             }
             Err(_) => {
                 browser.end().await;
@@ -75,7 +79,9 @@ impl SessionBrowser {
         let mut lease = self.lease.lock();
         // The new lease has the name of the old one, which must be gone before.
         drop(lease.take());
-        *lease = Some(self.proxy.lease_without_password(rules));
+        let connections = OwnConnections::new(self.process.group, self.process.uid);
+        let is_own = move |peer, proxy| connections.contain(peer, proxy);
+        *lease = Some(self.proxy.lease_without_password(rules, Arc::new(is_own)));
     }
 
     /// The folder for downloads and uploads. It goes with the browser.

@@ -74,6 +74,13 @@ pub enum StartError {
     Browser(#[from] CdpError),
 }
 
+impl StartError {
+    /// Whether the browser was dead, so that another one may do.
+    pub fn is_dead_browser(&self) -> bool {
+        matches!(self, Self::Connect(ConnectError::Over) | Self::Browser(CdpError::Over))
+    }
+}
+
 impl Session {
     /// Starts a session with the state of a profile, if there is one.
     pub fn start(

@@ -16,6 +16,7 @@ pub struct SessionBrowsers {
     browsers: Browsers,
     warm: Arc<Mutex<Option<WarmBrowser>>>,
     keep_warm: bool,
+    max_memory: u64,
 }
 
 struct WarmBrowser {
@@ -24,9 +25,10 @@ struct WarmBrowser {
 }
 
 impl SessionBrowsers {
-    /// With `keep_warm` one is started ahead after each that is taken; before the first session none runs.
-    pub fn new(browsers: Browsers, keep_warm: bool) -> Self {
-        Self { browsers, warm: Arc::default(), keep_warm }
+    /// With `keep_warm` one is started ahead after each that is taken; before the first session none runs. A session
+    /// may use `max_memory`.
+    pub fn new(browsers: Browsers, keep_warm: bool, max_memory: u64) -> Self {
+        Self { browsers, warm: Arc::default(), keep_warm, max_memory }
     }
 
     /// A browser for a new session.
@@ -35,7 +37,7 @@ impl SessionBrowsers {
             let warm = self.warm.lock().take().filter(|warm| !warm.browser.is_over());
             let browser = match warm {
                 Some(warm) => warm.browser,
-                None => self.browsers.start_for_session().await?,
+                None => self.browsers.start_for_session(self.max_memory).await?,
             };
             if self.keep_warm {
                 tokio::spawn(self.clone().start_ahead());
@@ -48,7 +50,7 @@ impl SessionBrowsers {
         if self.warm.lock().is_some() {
             return;
         }
-        let browser = match self.browsers.start_for_session().await {
+        let browser = match self.browsers.start_for_session(self.max_memory).await {
             Ok(browser) => browser,
             Err(error) => {
                 tracing::warn!(%error, "could not start a browser ahead of the next session");

@@ -105,6 +105,47 @@ async fn a_crashed_browser_ends_its_session_alone() {
     assert_eq!(active["sessions"][0]["id"], second["id"]);
 }
 
+/// The first processes of the server's browsers.
+fn browsers(fixture: &ScrapeFixture) -> Vec<u32> {
+    let is_first = |pid: u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.contains("--user-data-dir=") && !line.contains("--type=") && !line.contains("sandboxed-process")
+    };
+    let chromiums = tree(fixture.server.pid()).into_iter().filter(Process::is_chromium);
+    chromiums.map(|one| one.pid).filter(|pid| is_first(*pid)).collect()
+}
+
+#[tokio::test]
+async fn a_session_gets_another_browser_when_the_waiting_one_was_killed() {
+    let fixture = ScrapeFixture::own().await;
+    for wait_ms in [0, 2, 5, 10] {
+        let held = begin(&fixture, json!({})).await;
+        let before = browsers(&fixture);
+        // One is started ahead of the next session.
+        let mut waiting = Vec::new();
+        for _ in 0..200 {
+            waiting = browsers(&fixture).into_iter().filter(|pid| !before.contains(pid)).collect();
+            if !waiting.is_empty() || before.len() > 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let root = waiting.into_iter().chain(before).max().expect("a browser");
+        let killed = async {
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+            crate::server::signal(root, "KILL");
+        };
+        let (next, ()) = tokio::join!(begin(&fixture, json!({})), killed);
+        for session in [held, next] {
+            // The kill may have come when its session had begun.
+            let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
+            let ended = fixture.http().delete(&path).await.unwrap();
+            assert!(matches!(ended.status, 200 | 410), "{}", ended.text);
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_plans_browsers_bound_sessions() {
     let fixture = ScrapeFixture::with(|config| config.tiny_plan("concurrency = 1")).await;

@@ -12,7 +12,7 @@ pub use status::Status;
 use crate::error::{NavigationError, Phase, VisitError};
 use crate::find::find_chromium;
 use crate::flags::Launch;
-use crate::process::Process;
+use crate::process::{Process, StartOptions};
 use crate::profile_dir;
 use crate::running_browser::Browser;
 use crate::session::VisitSession;
@@ -27,7 +27,6 @@ use net::proxy::{FailureReply, LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
 use parking_lot::Mutex;
 use status::Counters;
-use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -141,8 +140,9 @@ impl Browsers {
     }
 
     /// Starts a browser for one holder alone, which is outside of the pool. It reaches nothing before
-    /// [`SessionBrowser::allow_network`].
-    pub fn start_for_session(&self) -> BoxFuture<'_, Result<SessionBrowser, VisitError>> {
+    /// [`SessionBrowser::allow_network`]. Its holder measures whether it uses more than `max_memory`; where the kernel can,
+    /// it holds somewhat more.
+    pub fn start_for_session(&self, max_memory: u64) -> BoxFuture<'_, Result<SessionBrowser, VisitError>> {
         Box::pin(async move {
             let inner = Arc::clone(&self.0);
             // In a task of its own: a cancelled caller must not leave half a browser.
@@ -152,7 +152,8 @@ impl Browsers {
                 }
                 let failed = |error: std::io::Error| VisitError::StartFailed(error.to_string());
                 let proxy = LoopbackProxy::start(&inner.fetcher).await.map_err(failed)?;
-                let process = inner.start(proxy.address(), &session_browser::flags()).await?;
+                let options = StartOptions { flags: &session_browser::flags(), max_memory: Some(max_memory) };
+                let process = inner.start(proxy.address(), options).await?;
                 SessionBrowser::prepare(process, proxy).await
             }))
             .await
@@ -213,7 +214,7 @@ impl BrowserPool {
         // Once dropped here, it ends with its last visit.
         *current = None;
         let proxy = self.proxy().await?.address();
-        let process = self.start(proxy, &[]).await?;
+        let process = self.start(proxy, StartOptions::default()).await?;
         let browser = Arc::new(Browser::new(process));
         tokio::spawn(monitor::monitor(Arc::downgrade(self), Arc::downgrade(&browser)));
         *current = Some(Arc::clone(&browser));
@@ -224,7 +225,7 @@ impl BrowserPool {
         self.confinement.lock().clone()
     }
 
-    async fn start(&self, proxy: SocketAddr, more_flags: &[OsString]) -> Result<Process, VisitError> {
+    async fn start(&self, proxy: SocketAddr, options: StartOptions<'_>) -> Result<Process, VisitError> {
         let program = find_chromium(self.settings.executable.as_deref())?;
         let known = self.known_confinement().map(|(launch, _)| launch);
         let mut launch = known.unwrap_or_else(|| confinement::first_launch(&self.settings));
@@ -232,10 +233,10 @@ impl BrowserPool {
         let process = loop {
             let folder =
                 self.settings.folder.clone().unwrap_or_else(|| profile_dir::default_folder(launch.account));
-            if self.counters.starts.load(Ordering::Relaxed) == 0 {
+            if self.counters.starts.load(Ordering::Relaxed) == 0 || profile_dir::take_left_over() {
                 remove_stale(folder.clone()).await;
             }
-            match Process::start(&program, &folder, proxy, launch, more_flags).await {
+            match Process::start(&program, &folder, proxy, launch, options).await {
                 Ok(process) => break process,
                 Err(error) => match confinement::next_launch(&self.settings, launch, &error) {
                     // What has worked before is not given up for one failed start.

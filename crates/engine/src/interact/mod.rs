@@ -21,6 +21,7 @@ mod runner;
 mod session_cdp;
 mod sessions;
 mod settings;
+mod starting;
 mod tasks;
 
 pub use ::interact::live_view::{ViewInput, ViewOutput};

@@ -9,13 +9,13 @@ use super::plan::SessionPlan;
 use super::recordings::Recordings;
 use super::replays::Replays;
 use super::settings::InteractSettings;
+use super::starting::start_session;
 use crate::scrape::profile::OpenProfile;
 use crate::services::Services;
 use crate::{Error, from_store};
 use access::{Caller, CallerError, credits};
 use futures_util::future::BoxFuture;
-use interact::{Session, SessionBrowsers, SessionRules, emulation, recording};
-use net::{Deadline, Via};
+use interact::{Session, SessionBrowsers, recording};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -76,7 +76,8 @@ impl Sessions {
                 replays: Replays::new(recordings, links.clone()),
                 links,
                 services: services.clone(),
-                browsers: browsers.map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm)),
+                browsers: browsers
+                    .map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm, settings.max_memory)),
                 runner,
                 settings,
                 holder: Uuid::new_v4(),
@@ -200,27 +201,7 @@ impl Sessions {
         profile: &OpenProfile,
         prepare: impl FnOnce(Arc<Session>) -> F + Send,
     ) -> Result<Arc<Session>, Error> {
-        let failed = |reason: String| Error::because(Kind::BrowserFailed, &reason);
-        let browser = browsers.take().await.map_err(|error| failed(error.to_string()))?;
-        let rules = SessionRules {
-            via: Via::Settings,
-            deadline: Deadline::after(plan.ttl + HOLD_FOR),
-            max_bytes: self.settings.max_bytes,
-            max_memory: self.settings.max_memory,
-            max_disk: self.settings.max_disk,
-            max_pages: self.settings.max_pages,
-            max_clients: self.settings.max_clients,
-            allowed_hosts: plan.allowed.resource_rule(),
-            block_ads: plan.block_ads,
-        };
-        let started = Session::start(browser, rules, profile.state()).await;
-        let session = Arc::new(started.map_err(|error| failed(error.to_string()))?);
-        if !plan.emulation.is_empty()
-            && let Err(error) = emulation::emulate(&session, plan.emulation.clone()).await
-        {
-            session.end().await;
-            return Err(failed(error.to_string()));
-        }
+        let session = start_session(browsers, &self.settings, plan, profile).await?;
         if let Err(error) = prepare(Arc::clone(&session)).await {
             session.end().await;
             return Err(error);

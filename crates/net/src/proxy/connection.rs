@@ -16,6 +16,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,11 +36,16 @@ type ProxyResponse = Response<BoxBody<Bytes, hyper::Error>>;
 struct Disconnected;
 
 /// Serves one connection to its end.
-pub(super) async fn serve(context: Arc<ProxyContext>, stream: TcpStream, permit: Arc<OwnedSemaphorePermit>) {
+pub(super) async fn serve(
+    context: Arc<ProxyContext>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: Arc<OwnedSemaphorePermit>,
+) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let (context, permit) = (Arc::clone(&context), Arc::clone(&permit));
-        async move { Box::pin(handle_request(&context, request, permit)).await }
+        async move { Box::pin(handle_request(&context, request, peer, permit)).await }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -55,9 +61,10 @@ pub(super) async fn serve(context: Arc<ProxyContext>, stream: TcpStream, permit:
 async fn handle_request(
     context: &ProxyContext,
     request: Request<Incoming>,
+    peer: SocketAddr,
     permit: Arc<OwnedSemaphorePermit>,
 ) -> Result<ProxyResponse, Disconnected> {
-    let Some(lease) = context.find_lease(request.headers()) else {
+    let Some(lease) = context.find_lease(request.headers(), peer).await else {
         let mut response =
             text_response(StatusCode::PROXY_AUTHENTICATION_REQUIRED, "proxy authentication required");
         response.headers_mut().insert(PROXY_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"gannet\""));

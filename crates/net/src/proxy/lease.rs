@@ -9,6 +9,7 @@ use crate::route::Via;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,10 @@ pub struct LeaseRules {
     /// What the browser gets for a plain request that failed.
     pub failure_reply: FailureReply,
 }
+
+/// Judges who may use a lease without a password, by the addresses of the peer and of the proxy. Called for each connection,
+/// on a thread that may block.
+pub type PeerRule = Arc<dyn Fn(SocketAddr, SocketAddr) -> bool + Send + Sync>;
 
 /// What the browser gets for a plain request that failed on its way. One that the rules refuse is always answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +78,8 @@ pub struct Lease {
 pub(super) struct LeaseState {
     pub(super) password: String,
     pub(super) rules: LeaseRules,
+    /// Who may use it; everybody who knows the password, if there is no rule.
+    pub(super) peers: Option<PeerRule>,
     pub(super) ended: CancellationToken,
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
@@ -126,10 +133,17 @@ impl LeaseState {
 pub(super) struct Leases(Arc<Mutex<HashMap<String, Arc<LeaseState>>>>);
 
 impl Leases {
-    pub(super) fn add(&self, password: String, rules: LeaseRules, ended: CancellationToken) -> Lease {
+    pub(super) fn add(
+        &self,
+        password: String,
+        rules: LeaseRules,
+        peers: Option<PeerRule>,
+        ended: CancellationToken,
+    ) -> Lease {
         let state = Arc::new(LeaseState {
             password: password.clone(),
             rules,
+            peers,
             ended,
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),

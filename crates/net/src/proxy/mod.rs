@@ -6,7 +6,7 @@
 mod connection;
 mod lease;
 
-pub use lease::{FailureReply, Lease, LeaseRules, LeaseTraffic};
+pub use lease::{FailureReply, Lease, LeaseRules, LeaseTraffic, PeerRule};
 
 use crate::connect::{ConnectRequest, Connector, OpenedConnection};
 use crate::error::{BadUrl, FetchError};
@@ -87,6 +87,7 @@ struct ProxyContext {
     connector: Connector,
     routes: Arc<Routes>,
     leases: Leases,
+    address: SocketAddr,
 }
 
 impl LoopbackProxy {
@@ -99,7 +100,7 @@ impl LoopbackProxy {
             // Even where loopback is allowed, a page must not reach the proxy through the proxy.
             connector.policy = connector.policy.refuse_own_listener(address);
             let leases = Leases::default();
-            let context = Arc::new(ProxyContext { connector, routes, leases: leases.clone() });
+            let context = Arc::new(ProxyContext { connector, routes, leases: leases.clone(), address });
             let ended = CancellationToken::new();
             tokio::spawn(accept(listener, context, ended.clone()));
             Ok(Self { address, leases, ended })
@@ -110,19 +111,19 @@ impl LoopbackProxy {
         self.address
     }
 
-    /// Gives everyone who connects to this proxy access, without a password: for a proxy that serves one browser
+    /// Gives access without a password to those who connect and whom `peers` knows: for a proxy that serves one browser
     /// only. Chromium cannot be given a password at its start, and asking for it over the protocol would interfere
     /// with the interception of whoever drives that browser. A page of another browser cannot use it even where
     /// loopback addresses are allowed: what it sends through its own proxy never has the form of a proxy request.
-    pub fn lease_without_password(&self, rules: LeaseRules) -> Lease {
-        self.leases.add(NO_PASSWORD.to_owned(), rules, self.ended.child_token())
+    pub fn lease_without_password(&self, rules: LeaseRules, peers: PeerRule) -> Lease {
+        self.leases.add(NO_PASSWORD.to_owned(), rules, Some(peers), self.ended.child_token())
     }
 
     /// Gives one holder access to the proxy.
     pub fn lease(&self, rules: LeaseRules) -> io::Result<Lease> {
         let mut secret = [0; 24];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
-        Ok(self.leases.add(STANDARD.encode(secret), rules, self.ended.child_token()))
+        Ok(self.leases.add(STANDARD.encode(secret), rules, None, self.ended.child_token()))
     }
 }
 
@@ -145,8 +146,8 @@ async fn accept(listener: TcpListener, context: Arc<ProxyContext>, ended: Cancel
             // Beyond the limit, connections wait in the kernel's queue.
             let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, _)) => {
-                    let serving = connection::serve(Arc::clone(&context), stream, Arc::new(permit));
+                Ok((stream, peer)) => {
+                    let serving = connection::serve(Arc::clone(&context), stream, peer, Arc::new(permit));
                     let ended = ended.clone();
                     tokio::spawn(async move { ended.run_until_cancelled(serving).await });
                 }
@@ -159,8 +160,19 @@ async fn accept(listener: TcpListener, context: Arc<ProxyContext>, ended: Cancel
 }
 
 impl ProxyContext {
-    /// The lease a request belongs to; `None` if it has no valid password.
-    fn find_lease(&self, headers: &HeaderMap) -> Option<Arc<LeaseState>> {
+    /// The lease that a request of this peer belongs to; `None` if it has no valid password, and needs one.
+    async fn find_lease(&self, headers: &HeaderMap, peer: SocketAddr) -> Option<Arc<LeaseState>> {
+        let lease = self.lease_of_password(headers)?;
+        let Some(peers) = lease.peers.clone() else { return Some(lease) };
+        let proxy = self.address;
+        let is_known = tokio::task::spawn_blocking(move || peers(peer, proxy)).await.unwrap_or(false);
+        if !is_known {
+            tracing::debug!(%peer, "a stranger asked the proxy of a browser");
+        }
+        is_known.then_some(lease)
+    }
+
+    fn lease_of_password(&self, headers: &HeaderMap) -> Option<Arc<LeaseState>> {
         let Some(header) = headers.get(PROXY_AUTHORIZATION) else { return self.leases.find(NO_PASSWORD) };
         let text = header.to_str().ok()?;
         let (scheme, coded) = text.split_once(' ')?;

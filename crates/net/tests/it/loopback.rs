@@ -66,6 +66,23 @@ async fn start(allow: &str) -> (LoopbackProxy, Fetcher) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_lease_without_a_password_is_for_the_peers_that_it_knows() {
+    let target = Server::http("127.0.0.1:0", |_| page("secret")).await;
+    let (proxy, _) = start("scrape=127.0.0.0/8").await;
+    let asked = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.url("/"));
+    for is_known in [true, false] {
+        let address = proxy.address();
+        let _lease = proxy.lease_without_password(
+            rules(),
+            Arc::new(move |peer, at| is_known && peer.ip().is_loopback() && peer != at && at == address),
+        );
+        let answer = send_to_proxy(&proxy, &asked).await;
+        assert_eq!(answer.contains("secret"), is_known, "{answer}");
+        assert_eq!(answer.starts_with("HTTP/1.1 407"), !is_known, "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn strangers_are_asked_who_they_are_and_get_nothing() {
     let target = Server::http("127.0.0.1:0", |_| page("secret")).await;
     let (proxy, _) = start("scrape=127.0.0.0/8").await;

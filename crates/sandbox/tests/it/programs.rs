@@ -198,8 +198,7 @@ async fn restricted_command_reads_no_other_process() {
     other.arg("60").env_clear().env("WORD", "secret");
     as_stranger(&mut other);
     let mut other = other.spawn().expect("a process");
-    let script =
-        format!("cd /proc/{}; cat environ maps; readlink exe fd/1; head -c 5 cmdline", other.id());
+    let script = format!("cd /proc/{}; cat environ maps; readlink exe fd/1; head -c 5 cmdline", other.id());
     let mut open = std::process::Command::new("/bin/sh");
     let restricted = restricted_command(&access, Path::new("/bin/sh")).expect("a command");
     let [open, restricted] = [&mut open, &mut { restricted }].map(|command| {

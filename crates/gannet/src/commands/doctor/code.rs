@@ -28,6 +28,19 @@ pub async fn check(settings: &Settings) -> CheckResult {
         CodeUser::Auto => "",
         CodeUser::Same => " under the account of the server",
     };
-    let text = format!("{}{account}; {}", layers.describe_program(), languages.join("; "));
+    let text =
+        format!("{}{account}; {}; {}", layers.describe_program(), describe_limits(), languages.join("; "));
     CheckResult { part, verdict, text }
+}
+
+/// Who holds the limits of a session.
+fn describe_limits() -> String {
+    match sandbox::describe_control_groups() {
+        Ok(place) => {
+            format!("the kernel holds the memory and processes of a session (control groups in {place})")
+        }
+        Err(reason) => format!(
+            "the memory and processes of a session are looked at four times a second, and not held by the kernel: {reason}"
+        ),
+    }
 }
