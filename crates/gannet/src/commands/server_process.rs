@@ -78,6 +78,7 @@ impl ServerProcess {
     ) -> Result<Self> {
         let settings = Arc::new(settings);
         let lock = data_dir::lock_database(&settings)?;
+        start_control_groups().await;
         let store = data_dir::open_store(&settings).await?;
         let first_key = first_team::create_first_team(&settings, store.as_ref()).await?;
         if first_key.is_none() {
@@ -190,6 +191,7 @@ impl ServerProcess {
         if let Some(browsers) = &self.browsers {
             browsers.shut_down().await;
         }
+        let _ = tokio::task::spawn_blocking(sandbox::remove_control_groups).await;
         finish_writing(&self.settings, &self.tasks, &self.gate, &self.callers, self.store.as_ref()).await;
     }
 }
@@ -283,6 +285,16 @@ fn start_warnings(
         tasks.spawn(async move { browsers.warn_if_unconfined().await });
     }
     tasks.spawn(warn_if_unrestricted());
+}
+
+/// Makes the control group of this process, before anything is started: it may move into one itself. Removes what killed
+/// servers left.
+async fn start_control_groups() {
+    match tokio::task::spawn_blocking(sandbox::control_groups).await {
+        Ok(Ok(_)) => tracing::debug!("sessions have control groups"),
+        Ok(Err(reason)) => tracing::debug!(reason, "sessions have no control groups"),
+        Err(error) => tracing::warn!(%error, "could not look for control groups"),
+    }
 }
 
 /// Logs which rights cannot be taken away from the processes that parse untrusted files.
