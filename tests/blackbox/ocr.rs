@@ -39,8 +39,15 @@ fn ocr_models_are_installed_checked_and_removed() {
     // A file that changed on disk is noticed before it is used.
     let path = dir.path().join("data/models/ocr/recognition.onnx");
     let mut bytes = std::fs::read(&path).unwrap();
+    let written = std::fs::metadata(&path).unwrap().modified().unwrap();
     bytes[1000] ^= 1;
     std::fs::write(&path, bytes).unwrap();
+    // A command that reads text pays for no checksum of what has the size and the time it had.
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+    std::fs::write(dir.join("text.pdf"), pdf(&["Some text that can be read"])).unwrap();
+    let (code, text, error) = run(config.command(&["parse", "text.pdf"]));
+    assert_eq!((code, text.as_str()), (Some(0), "Some text that can be read\n"), "{error}");
+    assert!(!error.contains("checksum"), "{error}");
     let (verdict, text) = doctor(&config);
     assert!(verdict == "broken" && text.contains("checksum has changed"), "{verdict}: {text}");
     let (_, removed, _) = run(config.command(&["models", "remove", "ocr"]));

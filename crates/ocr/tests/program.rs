@@ -8,11 +8,13 @@ use document_process::{
 use documents::pdf::{MarkedPage, StopSignal};
 use documents::{FileKind, MarkdownOptions, PageStatus, Source, to_markdown};
 use model::ModelDir;
-use ocr::{PageDrawer, Picture};
+use ocr::{DETECTION_FILE, DIRECTION_FILE, PageDrawer, Picture, RECOGNITION_FILE};
 use sandbox::bytes_as_input;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+use testkit::document_files::PdfFile;
 use testkit::pdf;
 use uuid::Uuid;
 
@@ -87,6 +89,40 @@ async fn pages_of_a_pdf_are_drawn_and_read() {
     let blank = blank.expect("a PDF");
     assert_eq!((blank.pages_read_by_ocr.as_slice(), blank.document.warnings.len()), (&[2][..], 0));
     assert_eq!(blank.document.pages[1].status, PageStatus::Ok);
+}
+
+/// Files that are no models: whatever loads them fails.
+#[tokio::test]
+async fn models_are_loaded_for_pictures_only() {
+    let models = tempfile::tempdir().expect("a folder");
+    for file in [DETECTION_FILE, RECOGNITION_FILE, DIRECTION_FILE] {
+        std::fs::write(models.path().join(file), "no model").expect("a file");
+    }
+    let text = pdf(&["Some text that can be read"]);
+    let file = parse(models.path(), &text, Mode::Auto, MINUTES).await.expect("a PDF with text");
+    assert_eq!(markdown(&file), "Some text that can be read");
+    let scan = parse(models.path(), &text, Mode::Ocr, MINUTES).await.expect("its text at least");
+    assert!(scan.pages_read_by_ocr.is_empty() && !scan.document.warnings.is_empty(), "{scan:?}");
+}
+
+/// Lines that the model for directions is not sure of go with the others.
+#[tokio::test]
+async fn a_scan_that_is_upside_down_is_read_whole() {
+    let (_folder, models) = installed();
+    let lines = [
+        "Docling bundles PDF document conversion to",
+        "JSON and Markdown in an easy self contained",
+        "package",
+    ];
+    let mut page = String::from("-1 0 0 -1 612 792 cm ");
+    for (line, y) in lines.iter().zip([700, 680, 660]) {
+        let _ = write!(page, "BT /F1 12 Tf 72 {y} Td ({line}) Tj ET ");
+    }
+    let mut file = PdfFile::default();
+    file.add_page(&page);
+    let file = parse(&models, &file.to_bytes(), Mode::Ocr, MINUTES).await.expect("a PDF");
+    let text = markdown(&file).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text, lines.join(" "));
 }
 
 #[tokio::test]
