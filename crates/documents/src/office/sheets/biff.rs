@@ -10,6 +10,9 @@ const MAX_STREAM_BYTES: u64 = 128 * 1024 * 1024;
 const MAX_PLACES: u64 = 12_000_000;
 
 const BOF: u16 = 0x0809;
+const EOF: u16 = 0x000a;
+/// Everything after it but the kinds and lengths of the records is encrypted.
+const FILEPASS: u16 = 0x002f;
 /// Records that put a cell at a row and column: formula, blanks, numbers, texts, truths.
 const CELL_RECORDS: [u16; 10] =
     [0x0006, 0x00bd, 0x00be, 0x00d6, 0x00fd, 0x0201, 0x0203, 0x0204, 0x0205, 0x027e];
@@ -22,14 +25,34 @@ pub(super) fn check_extent(bytes: &[u8]) -> Result<(), DocumentError> {
     let stream = container.open_stream(name).map_err(DocumentError::damaged)?;
     let mut records = Vec::new();
     stream.take(MAX_STREAM_BYTES).read_to_end(&mut records).map_err(DocumentError::damaged)?;
+    if is_encrypted(&records) {
+        return Err(DocumentError::Encrypted);
+    }
     if places(&records) > MAX_PLACES {
         return Err(DocumentError::TooLarge("its cells are too far apart".to_owned()));
     }
     Ok(())
 }
 
+fn number_at(records: &[u8], at: usize) -> Option<u16> {
+    records.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]))
+}
+
+/// Whether the part about the whole workbook, which comes first, asks for a password.
+fn is_encrypted(records: &[u8]) -> bool {
+    let mut at = 0;
+    while let (Some(kind), Some(length)) = (number_at(records, at), number_at(records, at + 2)) {
+        match kind {
+            FILEPASS => return true,
+            EOF => return false,
+            _ => at += 4 + usize::from(length),
+        }
+    }
+    false
+}
+
 fn places(records: &[u8]) -> u64 {
-    let number = |at: usize| records.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]));
+    let number = |at: usize| number_at(records, at);
     let mut total = 0_u64;
     // Least and greatest row and column of the sheet.
     let mut extent: Option<[u64; 4]> = None;
@@ -57,7 +80,9 @@ fn places(records: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use super::{check_extent, places};
+    use crate::error::DocumentError;
+    use std::io::{Cursor, Write as _};
 
     fn number_cell(row: u16, column: u16) -> Vec<u8> {
         let mut record = vec![0x03, 0x02, 14, 0];
@@ -75,5 +100,20 @@ mod tests {
         records.extend(number_cell(65_535, 65_535));
         assert_eq!(places(&records), 65_536 * 65_536);
         assert_eq!(places(&records[..7]), 0);
+    }
+
+    /// What is encrypted looks like cells anywhere.
+    #[test]
+    fn an_encrypted_workbook_is_told_from_a_huge_one() {
+        let far = [number_cell(0, 0), number_cell(65_535, 65_535)].concat();
+        let file = |records: &[u8]| {
+            let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).expect("a container");
+            file.create_stream("/Workbook").expect("a stream").write_all(records).expect("bytes");
+            file.flush().expect("a file");
+            file.into_inner().into_inner()
+        };
+        let encrypted = [&[0x2f, 0, 2, 0, 1, 0], &far[..]].concat();
+        assert_eq!(check_extent(&file(&encrypted)), Err(DocumentError::Encrypted));
+        assert!(matches!(check_extent(&file(&far)), Err(DocumentError::TooLarge(_))));
     }
 }
