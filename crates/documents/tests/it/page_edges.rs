@@ -11,6 +11,7 @@ use crate::pdf_files::{bytes_of, make_document};
 const PAGE_HEIGHT: f32 = 792.0;
 const LEFT: f32 = 50.0;
 const ROWS: usize = 160;
+const CHAPTERS: usize = 300;
 
 /// Texts that must be in the markdown so many times.
 type Counts = Vec<(String, usize)>;
@@ -232,20 +233,20 @@ fn registers() -> Vec<Layout> {
 }
 
 fn chapters() -> Vec<Layout> {
-    let names = || once((1..=150).map(|page| format!("Chapter {page} of"))).into_iter();
+    let names = || once((1..=CHAPTERS).map(|page| format!("Chapter {page} of"))).into_iter();
     let number = |page: usize| text(300.0, 776.0, 10.0, &page.to_string());
     let short = |heading: &dyn Fn(usize) -> String| -> Vec<String> {
         let page = |page: usize| {
             heading(page) + &text(LEFT, 110.0, 10.0, &format!("of words{page:03} and others")) + &number(page)
         };
-        (1..=150).map(page).collect()
+        (1..=CHAPTERS).map(page).collect()
     };
     let years: Vec<String> = (2001..2040)
         .map(|year| {
             text(LEFT, 50.0, 10.0, &year.to_string()) + &text(LEFT, 110.0, 10.0, "was a year of words")
         })
         .collect();
-    let with_words = || names().chain(once((1..=150).map(|page| format!("words{page:03}")))).collect();
+    let with_words = || names().chain(once((1..=CHAPTERS).map(|page| format!("words{page:03}")))).collect();
     vec![
         Layout {
             name: "chapters in large type",
@@ -265,7 +266,7 @@ fn chapters() -> Vec<Layout> {
         Layout {
             name: "large numbers of chapters",
             pages: short(&|page| text(LEFT, 60.0, 24.0, &format!("{}", page + 4000))),
-            expected: once((1..=150).map(|page| (page + 4000).to_string())),
+            expected: once((1..=CHAPTERS).map(|page| (page + 4000).to_string())),
         },
         Layout { name: "years", pages: years, expected: once((2001..2040).map(|year| year.to_string())) },
     ]
