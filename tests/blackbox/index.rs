@@ -3,6 +3,7 @@
 
 pub mod collections;
 mod command;
+mod every_page;
 mod follow;
 
 use crate::http::Http;

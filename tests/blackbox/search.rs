@@ -5,7 +5,7 @@ mod feedback;
 mod limits;
 mod pages;
 mod refusals;
-mod search_engine;
+pub mod search_engine;
 
 use crate::http::{Http, HttpResponse};
 use crate::scrape::config;

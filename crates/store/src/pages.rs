@@ -4,6 +4,7 @@
 //! the bytes mean. Pages share one byte ceiling with the results of scrapes ([`crate::scrapes`]).
 
 use crate::rows::Columns;
+use crate::search::NewSearchPage;
 use crate::{Millis, StoreError, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
@@ -28,6 +29,20 @@ pub struct NewPage {
     pub body: Vec<u8>,
     /// Counted from the last time the page was fetched or found unchanged.
     pub keep_for: Duration,
+}
+
+/// What is kept of a page that was read. One value, so that nobody keeps a page for other requests and
+/// forgets search.
+#[derive(Debug, Clone, Default)]
+pub struct KeptPage {
+    pub cached: Option<NewPage>,
+    pub search: Option<NewSearchPage>,
+}
+
+impl From<NewPage> for KeptPage {
+    fn from(page: NewPage) -> Self {
+        Self { cached: Some(page), search: None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +76,7 @@ pub trait PageStore: Send + Sync + 'static {
 
     /// Keeps a page, in place of an older one with the same key. The pages of scrapes come with their
     /// records instead ([`crate::scrapes::NewScrape::page`]).
-    async fn put_page(&self, team: Uuid, page: NewPage) -> StoreResult<()>;
+    async fn put_page(&self, team: Uuid, page: KeptPage) -> StoreResult<()>;
 
     /// The site said that the page is unchanged: it counts as fetched now. `false` when it is gone.
     async fn touch_page(&self, team: Uuid, key: &PageKey) -> StoreResult<bool>;

@@ -120,6 +120,9 @@ pub trait SearchStore: Send + Sync + 'static {
     /// records instead ([`crate::scrapes::NewScrape::search`]). Returns how many were new or other than before.
     async fn put_search_pages(&self, team: Uuid, pages: Vec<NewSearchPage>) -> StoreResult<u64>;
 
+    /// Whether a page of a team is kept.
+    async fn has_search_page(&self, team: Uuid, collection: &str, key: &SearchKey) -> StoreResult<bool>;
+
     /// What changed after the number `after`, at least `limit` lines if there are as many. Lines appear in an order that no later
     /// commit of a slow writer can fall in front of.
     async fn search_feed(&self, after: i64, limit: u32) -> StoreResult<Feed>;

@@ -118,6 +118,7 @@ impl RunWeb {
         // names.
         let mut template = ScrapePlan::template(&options, false, order.scope())?;
         template.access.waits_for_browser = true;
+        template.access.allowed.hold_to(&caller);
         template.parsers.limit_pages(MAX_PDF_PAGES);
         let only = order.task.strict.then(|| Arc::new(AllowedPages::from_task(&order.task)));
         let WebSources { services, scraper, search, sessions } = sources;
@@ -193,15 +194,13 @@ impl RunWeb {
         let (id, extra) = (Uuid::now_v7(), ExtraCredits::Counted);
         let scraping = self.scraper.scrape_page(&self.caller, &plan, id, "", extra, &job, FetchedParts::new);
         let scraped = scraping.await.map_err(|error| web_error(&error))?;
-        let ScrapedPage { document, page, extra_credits, seen: parts, .. } = scraped;
+        let ScrapedPage { document, kept, extra_credits, seen: parts } = scraped;
         let status = parts.status;
         if status >= 400 {
             let retryable = matches!(status, 429 | 500 | 502..=504);
             return Err(WebError { message: format!("the site answered with status {status}"), retryable });
         }
-        if let Some(page) = page
-            && let Err(error) = self.services.store.put_page(self.caller.team, page).await
-        {
+        if let Err(error) = self.services.store.put_page(self.caller.team, kept).await {
             tracing::warn!(%error, "a page of a run could not be cached");
         }
         Ok(AgentPage {
@@ -343,6 +342,7 @@ impl Web for RunWeb {
         };
         let plan = MapPlan::resolve(&asked, &|host| self.services.names_host(host));
         let mut plan = plan.map_err(|error| web_error(&error))?;
+        plan.allowed.hold_to(&self.caller);
         if self.only.is_some() {
             plan.allowed.site = Some(stay(&address)?);
         }

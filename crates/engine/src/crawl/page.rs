@@ -118,8 +118,8 @@ pub async fn scrape_page(
             AttemptEnd::Fetched {
                 outcome: Outcome::Page(seen).pack(),
                 document: Some(packed),
-                page: gathered.page.filter(|_| is_kept),
-                search: gathered.search.filter(|_| is_kept && may_index),
+                page: gathered.kept.cached.filter(|_| is_kept),
+                search: gathered.kept.search.filter(|_| is_kept && may_index),
             }
         }
         Err(error) if let Some(seen) = left_crawl(context, &error) => ended(&Outcome::Page(seen)),

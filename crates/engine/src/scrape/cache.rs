@@ -9,7 +9,7 @@ use crate::wall::Rung;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
-use store::pages::{CachedPage, NewPage};
+use store::pages::{CachedPage, NewPage, PageKey};
 pub(super) use stored_data::compression::{pack, unpack};
 use stored_data::stored_json;
 use url::Url;
@@ -47,11 +47,17 @@ pub fn without_anchor(url: &Url) -> Url {
     url
 }
 
-/// A response as it is cached; none where it is too large, an error, or not to be stored.
-pub fn to_new_page(plan: &ScrapePlan, response: &PageResponse, rung: Rung) -> Option<NewPage> {
+/// The place of a response among what others of the team may see, in the cache and by search; none where it
+/// is too large, an error, or only for its own request.
+pub fn shared_key(plan: &ScrapePlan, response: &PageResponse) -> Option<PageKey> {
     if !plan.cache.store || response.status >= 400 || response.body.len() > MAX_PAGE_BYTES {
         return None;
     }
+    page_key(plan)
+}
+
+/// A response as it is cached under its [`shared_key`].
+pub fn to_new_page(plan: &ScrapePlan, key: PageKey, response: &PageResponse, rung: Rung) -> Option<NewPage> {
     let headers = StoredHeaders {
         etag: response.etag.clone(),
         last_modified: response.last_modified.clone(),
@@ -60,7 +66,7 @@ pub fn to_new_page(plan: &ScrapePlan, response: &PageResponse, rung: Rung) -> Op
         chosen_markdown: response.chosen_markdown,
     };
     Some(NewPage {
-        key: page_key(plan)?,
+        key,
         url: plan.url.to_string(),
         final_url: response.url.to_string(),
         status: response.status,
@@ -79,6 +85,8 @@ pub struct CachedResponse {
     /// How it was fetched.
     pub rung: Rung,
     pub fetched_at: store::Millis,
+    /// Search finds it.
+    pub is_indexed: bool,
 }
 
 impl CachedResponse {
@@ -110,7 +118,7 @@ pub fn from_cached_page(page: &CachedPage) -> Option<CachedResponse> {
         chosen_markdown: headers.chosen_markdown,
         held_memory: BodyMemory::default(),
     };
-    Some(CachedResponse { response, rung, fetched_at: page.fetched_at })
+    Some(CachedResponse { response, rung, fetched_at: page.fetched_at, is_indexed: false })
 }
 
 /// A document as it is stored: JSON, compressed.

@@ -88,6 +88,8 @@ pub struct CacheHit {
     pub fetched_at: store::Millis,
     /// The site confirmed that it is unchanged.
     pub revalidated: bool,
+    /// Search finds it: whoever cached it, or took it from the cache since, had it indexed.
+    pub is_indexed: bool,
 }
 
 /// A response that was parsed and judged.

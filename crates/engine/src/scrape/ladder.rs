@@ -289,14 +289,14 @@ impl Ladder {
         steps: &mut Vec<LadderStep>,
         job: &CpuJob,
     ) -> Result<HttpOutcome, Error> {
-        let cache::CachedResponse { mut response, rung, fetched_at } = known;
+        let cache::CachedResponse { mut response, rung, fetched_at, is_indexed } = known;
         let file = self.read_file(plan, &mut response, job.deadline()).await?;
         let allowed = plan.access.allowed.clone();
         let read = job.run(move || fetched_page::parse_response(response, file, &allowed)).await??;
         if !self.acceptable(plan, rung).accepts(&read.verdict) {
             return continue_in_browser(read, steps);
         }
-        let stored = Some(CacheHit { fetched_at, revalidated: true });
+        let stored = Some(CacheHit { fetched_at, revalidated: true, is_indexed });
         Ok(HttpOutcome::Done(Box::new(read.obtained(rung, std::mem::take(steps), stored))))
     }
 

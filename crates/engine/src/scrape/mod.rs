@@ -51,9 +51,8 @@ use search_page::from_scrape;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
-use store::pages::NewPage;
+use store::pages::KeptPage;
 use store::scrapes::NewScrape;
-use store::search::NewSearchPage;
 use uuid::Uuid;
 use wire::Kind;
 use wire::scrape::{Document, ScrapeRequest};
@@ -104,8 +103,7 @@ pub struct ScrapedDocument {
 pub struct ScrapedPage<T> {
     pub document: Document,
     /// The page for the cache and for the search index, where it is to be stored.
-    pub page: Option<NewPage>,
-    pub search: Option<NewSearchPage>,
+    pub kept: KeptPage,
     /// What it costs beyond the price of a page.
     pub extra_credits: i64,
     pub seen: T,
@@ -114,8 +112,7 @@ pub struct ScrapedPage<T> {
 /// What a scrape leaves to be stored besides its document, whether there is one or not.
 #[derive(Debug, Default)]
 struct ToStore {
-    page: Option<NewPage>,
-    search: Option<NewSearchPage>,
+    kept: KeptPage,
     /// What the page costs beyond the price of its plan.
     extra_credits: i64,
 }
@@ -321,7 +318,7 @@ impl Scraper {
             written.await?
         };
         let made = made.await;
-        (record.page, record.search) = (to_store.page, to_store.search);
+        (record.page, record.search) = (to_store.kept.cached, to_store.kept.search);
         let made = match made {
             Ok((packed, scraped)) => {
                 record.result = packed;
@@ -363,8 +360,8 @@ impl Scraper {
         let source = (PageSource::Web, extra);
         let (document, seen) =
             self.write_document(caller, plan, id, base_url, source, job, &mut to_store, see).await?;
-        let ToStore { page, search, extra_credits } = to_store;
-        Ok(ScrapedPage { document, page, search, extra_credits, seen })
+        let ToStore { kept, extra_credits } = to_store;
+        Ok(ScrapedPage { document, kept, extra_credits, seen })
     }
 
     /// Fetches the page and writes its document. What else is to be stored goes into `to_store`; the second
@@ -383,32 +380,39 @@ impl Scraper {
     ) -> Result<(Document, T), Error> {
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
         let (own, for_search) = (job.clone(), self.pages_for_search);
+        // Nothing of an upload is stored for other requests.
+        let is_web = matches!(source, PageSource::Web);
         // A fetched page may be shared by several requests; the document is written for this one alone,
         // within its own CPU budget.
         let writing = PageWork::new(move |fetched: &FetchedPage, first: bool| {
             own.part(|| {
                 let said = document::page_metadata(fetched);
                 let document = document::write_formats(&for_writing, fetched, &said)?;
+                let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
+                let mut kept = KeptPage::default();
                 // A request for the raw bytes also accepts a wall, which must not be served to others from
                 // the cache.
-                let fresh = first && fetched.stored.is_none() && !wall::is_wall(&fetched.verdict);
-                let page = if fresh {
-                    cache::to_new_page(&for_writing, &fetched.response, fetched.rung)
-                } else {
-                    None
-                };
-                let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
-                let is_kept = for_search && page.is_some();
-                let search = if is_kept { from_scrape(&for_writing, fetched, &said, text) } else { None };
+                if let Some(key) = cache::shared_key(&for_writing, &fetched.response)
+                    && is_web
+                    && !wall::is_wall(&fetched.verdict)
+                {
+                    if first && fetched.stored.is_none() {
+                        kept.cached = cache::to_new_page(&for_writing, key, &fetched.response, fetched.rung);
+                    }
+                    // Whoever reads a page that search does not find adds it: it may come from the cache or
+                    // from the fetch of a request that kept nothing.
+                    if for_search && !fetched.stored.is_some_and(|hit| hit.is_indexed) {
+                        kept.search = from_scrape(&for_writing, fetched, &said, text);
+                    }
+                }
                 let stated =
                     derived::StatedData::from_page(&for_writing, asks_model, url, &fetched.page, text);
-                Ok((document, (page, search), stated, see(fetched, &said)))
+                Ok((document, kept, stated, see(fetched, &said)))
             })
             .and_then(|written: Result<_, Error>| written)
         });
         let (fetched, first) = match source {
             PageSource::Web => self.visit_page(caller, plan, job, &writing).await?,
-            // Nothing of an upload is stored for other requests.
             PageSource::Upload(file) => {
                 (Arc::new(self.read_upload(caller.team, plan, file, job).await?), false)
             }
@@ -425,8 +429,8 @@ impl Scraper {
             });
             later.await?.ok_or_else(|| Error::internal("the work on a page has no outcome"))?
         };
-        let (mut document, pages, stated, seen) = written?;
-        (to_store.page, to_store.search) = pages;
+        let (mut document, kept, stated, seen) = written?;
+        to_store.kept = kept;
         let data = derived::add_formats(&self.models, plan, stated, &fetched, &mut document, job).await?;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
             let compared = ComparedPage { status: fetched.response.status, markdown, data: data.as_ref() };

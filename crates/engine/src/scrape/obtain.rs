@@ -4,7 +4,7 @@ use super::fetched_page::{self, CacheHit, FetchedPage};
 use super::ladder::{self, ClimbStart};
 use super::page_hook::PageHook;
 use super::profile::OpenProfile;
-use super::{ScrapePlan, Scraper, cache, keys};
+use super::{ScrapePlan, Scraper, cache, keys, search_page};
 use crate::cpu_pool::CpuJob;
 use crate::error::READING;
 use crate::page_memory::BodyMemory;
@@ -12,6 +12,7 @@ use crate::wall::{self, LadderStep, Rung};
 use crate::{Error, from_store};
 use access::Caller;
 use content::verdict::VerdictKind;
+use imports::search_page::WEB;
 use net::Deadline;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +129,13 @@ impl Scraper {
         if known.response.chosen_markdown && !plan.asks_for_markdown() {
             return Ok(None);
         }
+        // A page was cached while nothing was indexed, by an older version, or has left the index since.
+        known.is_indexed = match search_page::key_in_index(plan, &known.response) {
+            Some(key) if self.pages_for_search => {
+                self.store.has_search_page(team, WEB, &key).await.map_err(from_store)?
+            }
+            _ => false,
+        };
         let young = plan.cache.max_age.is_some_and(|most| age <= most);
         let old = plan.cache.min_age.is_none_or(|least| age >= least);
         Ok(Some((known, young && old)))
@@ -144,7 +152,7 @@ impl Scraper {
         job: &CpuJob,
     ) -> Result<Result<FetchedPage, PageHook>, Error> {
         let begun = std::time::Instant::now();
-        let cache::CachedResponse { mut response, rung, fetched_at } = known;
+        let cache::CachedResponse { mut response, rung, fetched_at, is_indexed } = known;
         let file = self.ladder.of_team(team).read_file(plan, &mut response, job.deadline()).await?;
         let (acceptable, allowed) = (self.ladder.acceptable(plan, rung), plan.access.allowed.clone());
         let reading = job.run(move || {
@@ -156,7 +164,7 @@ impl Scraper {
             let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             let outcome = wall::describe(&read.verdict).to_owned();
             let steps = vec![LadderStep { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
-            let stored = Some(CacheHit { fetched_at, revalidated: false });
+            let stored = Some(CacheHit { fetched_at, revalidated: false, is_indexed });
             let fetched = read.obtained(rung, steps, stored);
             hook(&fetched);
             Ok(Ok(fetched))

@@ -1,7 +1,8 @@
 //! What is stored of a scraped page for search: made in the CPU pool, from the text that was written for the
 //! caller anyway.
 
-use super::fetched_page::FetchedPage;
+use super::cache::shared_key;
+use super::fetched_page::{FetchedPage, PageResponse};
 use super::plan::ScrapePlan;
 use content::metadata::Metadata;
 use content::page::ContentScope;
@@ -12,10 +13,16 @@ use imports::search_page::{WEB, key_of, moment, primary_language, to_new_search_
 use index::{Document, Image};
 use serde_json::Value;
 use std::borrow::Cow;
-use store::search::NewSearchPage;
+use store::search::{NewSearchPage, SearchKey};
 
 /// Blocks of a page's own description that are looked at for what kind of page it is.
 const MAX_BLOCKS: usize = 20;
+
+/// The place of a page in the index, where its request lets others of the team see it.
+pub fn key_in_index(plan: &ScrapePlan, response: &PageResponse) -> Option<SearchKey> {
+    shared_key(plan, response)?;
+    key_of(&response.url)
+}
 
 /// A page for the index; none when there is nothing to find on it. That it may be kept at all the caller has
 /// checked.

@@ -1,7 +1,7 @@
 //! The page cache, and making room for it.
 
-use super::{Backend, SqlConnection, Transaction};
-use crate::pages::{CacheSweep, CachedPage, NewPage, PageKey, PageStore, cached_page_from_row};
+use super::{Backend, SqlConnection, Transaction, search};
+use crate::pages::{CacheSweep, CachedPage, KeptPage, NewPage, PageKey, PageStore, cached_page_from_row};
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::{Millis, StoreResult, clock, weight};
@@ -92,9 +92,14 @@ impl<B: Backend> PageStore for B {
         row.as_ref().map(cached_page_from_row).transpose()
     }
 
-    async fn put_page(&self, team: Uuid, page: NewPage) -> StoreResult<()> {
+    async fn put_page(&self, team: Uuid, page: KeptPage) -> StoreResult<()> {
+        let KeptPage { cached, search } = page;
+        if cached.is_none() && search.is_none() {
+            return Ok(());
+        }
         let mut tx = self.begin().await?;
-        put_in(&mut tx, vec![(team, &page)]).await?;
+        put_in(&mut tx, cached.iter().map(|page| (team, page)).collect()).await?;
+        search::put_in(&mut tx, search.iter().map(|page| (team, page)).collect()).await?;
         tx.commit().await?;
         Ok(())
     }

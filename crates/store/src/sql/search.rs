@@ -59,6 +59,17 @@ impl<B: Backend> SearchStore for B {
         Ok(written)
     }
 
+    async fn has_search_page(&self, team: Uuid, collection: &str, key: &SearchKey) -> StoreResult<bool> {
+        let found = self
+            .query("search.has")
+            .bind(team)
+            .bind(storable(collection))
+            .bind(key.as_slice())
+            .fetch_optional(&mut self.reader())
+            .await?;
+        Ok(found.is_some())
+    }
+
     async fn search_feed(&self, after: i64, limit: u32) -> StoreResult<Feed> {
         let lines = self
             .query("search.feed")

@@ -69,6 +69,11 @@ WHERE (team_id, collection, key) IN (
 )
 RETURNING key
 
+-- name: has
+SELECT 1 AS found
+FROM search_pages
+WHERE team_id = $1 AND collection = $2 AND key = $3 AND document IS NOT NULL
+
 -- name: oldest
 SELECT team_id, collection, key, seen_at, bytes
 FROM search_pages

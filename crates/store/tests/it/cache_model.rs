@@ -84,7 +84,7 @@ impl Life {
         match step {
             CacheAction::Put { key, size } => {
                 let body = vec![key; size];
-                store.put_page(team, page(key, &body)).await.unwrap();
+                store.put_page(team, page(key, &body).into()).await.unwrap();
                 self.model.pages.insert(key, (body, self.now));
             }
             CacheAction::Record { batch } => self.record(batch).await,

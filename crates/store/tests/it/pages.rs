@@ -26,7 +26,7 @@ async fn a_page_is_found_again_by_its_team_alone(ground: TestStore) {
         ..page(7, &[0, 1, 255])
     };
     assert!(store.cached_page(ground.team, &[7; 32]).await.unwrap().is_none());
-    store.put_page(ground.team, new.clone()).await.unwrap();
+    store.put_page(ground.team, new.clone().into()).await.unwrap();
     let found = store.cached_page(ground.team, &[7; 32]).await.unwrap().expect("the page");
     assert_eq!((found.url, found.final_url, found.status), (new.url, new.final_url, 404));
     assert_eq!((found.content_type, found.headers, found.rung), (new.content_type, new.headers, new.rung));
@@ -39,10 +39,10 @@ async fn a_page_is_found_again_by_its_team_alone(ground: TestStore) {
 
 async fn the_newer_page_replaces_the_older(ground: TestStore) {
     let store = &*ground.store;
-    store.put_page(ground.team, page(1, &[1; 1000])).await.unwrap();
+    store.put_page(ground.team, page(1, &[1; 1000]).into()).await.unwrap();
     let bytes = store.cache_bytes().await.unwrap();
     assert!((1000..2000).contains(&bytes), "{bytes}");
-    store.put_page(ground.team, page(1, &[2; 400])).await.unwrap();
+    store.put_page(ground.team, page(1, &[2; 400]).into()).await.unwrap();
     assert_eq!(store.cached_page(ground.team, &[1; 32]).await.unwrap().unwrap().body, [2; 400]);
     assert_eq!(store.cache_bytes().await.unwrap(), bytes - 600);
     // Within one batch the last of a key counts.
@@ -54,8 +54,8 @@ async fn the_newer_page_replaces_the_older(ground: TestStore) {
 
 async fn pages_end_with_their_time(ground: TestStore) {
     let store = &*ground.store;
-    store.put_page(ground.team, NewPage { keep_for: NOW, ..page(1, b"brief") }).await.unwrap();
-    store.put_page(ground.team, page(2, b"long")).await.unwrap();
+    store.put_page(ground.team, NewPage { keep_for: NOW, ..page(1, b"brief") }.into()).await.unwrap();
+    store.put_page(ground.team, page(2, b"long").into()).await.unwrap();
     a_moment().await;
     assert!(store.cached_page(ground.team, &[1; 32]).await.unwrap().is_none(), "even before it is purged");
     assert!(!store.touch_page(ground.team, &[1; 32]).await.unwrap(), "nothing brings it back");
@@ -67,7 +67,7 @@ async fn pages_end_with_their_time(ground: TestStore) {
 
 async fn a_touched_page_is_fresh_again(ground: TestStore) {
     let store = &*ground.store;
-    store.put_page(ground.team, NewPage { keep_for: HOUR, ..page(1, b"x") }).await.unwrap();
+    store.put_page(ground.team, NewPage { keep_for: HOUR, ..page(1, b"x") }.into()).await.unwrap();
     let before = store.cached_page(ground.team, &[1; 32]).await.unwrap().unwrap();
     tokio::time::sleep(Duration::from_millis(60)).await;
     let aged = store.cached_page(ground.team, &[1; 32]).await.unwrap().unwrap();
@@ -82,7 +82,7 @@ async fn a_touched_page_is_fresh_again(ground: TestStore) {
 async fn the_oldest_go_when_there_is_too_much(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..4 {
-        store.put_page(ground.team, page(n, &[n; 1000])).await.unwrap();
+        store.put_page(ground.team, page(n, &[n; 1000]).into()).await.unwrap();
         a_moment().await;
     }
     let old_result = NewScrape { result: Some(vec![1; 1000]), ..scrape(ground.team) };
@@ -110,7 +110,7 @@ async fn the_oldest_go_when_there_is_too_much(ground: TestStore) {
 async fn eviction_takes_no_more_than_it_must(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..5 {
-        store.put_page(ground.team, page(n, &[n; 1000])).await.unwrap();
+        store.put_page(ground.team, page(n, &[n; 1000]).into()).await.unwrap();
         a_moment().await;
     }
     let total = u64::try_from(store.cache_bytes().await.unwrap()).unwrap();

@@ -1,12 +1,13 @@
 //! What is kept for search: pages and their feed, what searches found, and what was said about it.
 
 use crate::crawls_ground::{Book, crawl, pages};
-use crate::ground::{HOUR, NOW, TestStore, a_moment, number, run_sql, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, number, page as cached_page, run_sql, scrape, team};
 use sqlx::Connection;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::crawls::{AttemptEnd, NewCrawl};
+use store::pages::KeptPage;
 use store::scrapes::NewScrape;
 use store::search::{FeedEntry, FeedbackPut, MAX_VALUED_SOURCES, NewFeedback, NewSearch, NewSearchPage};
 use uuid::Uuid;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 on_both!(
     a_page_comes_changes_and_goes,
     the_same_words_are_not_written_again,
+    a_page_that_is_kept_is_known_to_be,
     scrapes_and_crawls_bring_their_pages,
     the_feed_is_read_in_parts,
     the_oldest_seen_go_first,
@@ -121,6 +123,20 @@ async fn the_same_words_are_not_written_again(ground: TestStore) {
     // Another team's page is another page.
     store.put_search_pages(Uuid::nil(), vec![page(1, "one")]).await.unwrap();
     assert_eq!(feed(&ground, 0, 10).await.len(), 2);
+}
+
+async fn a_page_that_is_kept_is_known_to_be(ground: TestStore) {
+    let store = &*ground.store;
+    let has = async |team, n: u8| store.has_search_page(team, "web", &[n; 16]).await.unwrap();
+    assert!(!has(ground.team, 1).await);
+    // As a run keeps what it read: for the cache and for search.
+    let kept = KeptPage { cached: Some(cached_page(1, b"body")), search: Some(page(1, "one")) };
+    store.put_page(ground.team, kept).await.unwrap();
+    assert!(has(ground.team, 1).await && !has(ground.team, 2).await && !has(Uuid::nil(), 1).await);
+    assert!(store.cached_page(ground.team, &[1; 32]).await.unwrap().is_some());
+    assert_eq!(feed(&ground, 0, 10).await.len(), 1);
+    store.forget_search_pages(ground.team, "web", "http://x.test/1").await.unwrap();
+    assert!(!has(ground.team, 1).await, "the row of a page that went says nothing");
 }
 
 async fn scrapes_and_crawls_bring_their_pages(ground: TestStore) {
