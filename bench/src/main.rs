@@ -6,6 +6,7 @@ mod content;
 mod documents;
 mod fidelity;
 mod http;
+mod monitor;
 mod net;
 mod research;
 mod scrape;
@@ -33,6 +34,9 @@ enum Benchmark {
     Fidelity(fidelity::Arguments),
     /// Start, idle memory, and an authenticated request compared with a bare axum handler.
     Http(http::Arguments),
+    /// Changes of real pages told from noise: timelines with labels, and two releases of documentation.
+    #[command(subcommand)]
+    Monitor(monitor::Command),
     /// A fetch compared with a blocking loop over one kept connection.
     Net(net::Arguments),
     /// The research index: ranking quality, learnt weights, latency and import speed.
@@ -59,6 +63,7 @@ fn main() -> Result<ExitCode> {
         Benchmark::Documents(arguments) => documents::run(&arguments)?,
         Benchmark::Fidelity(arguments) => fidelity::run(&arguments)?,
         Benchmark::Http(arguments) => http::run(&arguments)?,
+        Benchmark::Monitor(command) => monitor::run(&command)?,
         Benchmark::Net(arguments) => net::run(&arguments)?,
         Benchmark::Research(command) => research::run(command)?,
         Benchmark::Scrape(arguments) => scrape::run(&arguments)?,

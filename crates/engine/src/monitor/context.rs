@@ -36,6 +36,9 @@ pub async fn check_all(pages: Vec<BoxFuture<'_, Result<(), Error>>>) -> Result<(
     stream::iter(pages).buffer_unordered(PAGES_AT_ONCE).try_collect::<()>().await
 }
 
+/// A longer page is remembered by its main content alone.
+const MAX_WHOLE_BYTES: usize = 1 << 20;
+
 /// One check, while it is worked on.
 pub struct CheckContext {
     pub store: Arc<dyn Store>,
@@ -173,11 +176,13 @@ impl CheckContext {
     /// Reads a page as a scrape does, never from the cache. It is charged with the page of the check.
     pub async fn read_page(&self, url: &str, options: &ScrapeOptions) -> Result<ReadPage, Error> {
         let scraper = &self.tools.scraper;
-        let plan = scraper.plan(&self.caller, &page_request(url, options)?)?;
+        let mut plan = scraper.plan(&self.caller, &page_request(url, options)?)?;
+        plan.formats.whole_markdown = true;
         let scraped = scraper.scrape_uncharged(&self.caller, plan, "monitor", &self.tools.base_url).await?;
-        let Document { markdown, json, metadata, screenshot, .. } = scraped.document;
+        let Document { markdown, whole_markdown, json, metadata, screenshot, .. } = scraped.document;
         let page = ReadPage::from_parts(markdown, json, &metadata);
-        Ok(ReadPage { credits: scraped.credits, screenshot, ..page })
+        let whole = whole_markdown.filter(|whole| whole.len() <= MAX_WHOLE_BYTES);
+        Ok(ReadPage { credits: scraped.credits, whole, screenshot, ..page })
     }
 
     /// Writes a page of the check, with its webhooks.

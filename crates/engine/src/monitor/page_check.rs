@@ -123,17 +123,18 @@ impl CheckContext {
         before: Option<&StoredPage>,
         reads: &[ReadPage],
     ) -> Result<Option<CheckedPage>, Error> {
-        let bytes = reads.iter().map(|page| page.text.len()).sum::<usize>();
+        let bytes_of = |page: &ReadPage| page.text.len() + page.whole.as_ref().map_or(0, String::len);
+        let bytes = reads.iter().map(bytes_of).sum::<usize>();
         let (before, reads) = (before.cloned(), reads.to_vec());
         let focus = if compared.links { self.focus().with(NoiseKind::LinkTarget) } else { self.focus() };
         let job = self.cpu_pool.job(self.team, "monitor", Deadline::after(COMPARE_TIMEOUT));
         let step = job.run_on(bytes, move || {
             let reads: Vec<PageRead> =
-                reads.iter().map(|page| PageRead { at: timestamp(page.read_at), text: &page.text }).collect();
+                reads.iter().map(|page| page_read(page.read_at, &page.text, page.whole.as_ref())).collect();
             match &before {
                 None => first_step(&reads, &focus),
                 Some(before) => {
-                    let read = PageRead { at: timestamp(before.read_at), text: &before.text };
+                    let read = page_read(before.read_at, &before.text, before.whole.as_ref());
                     next_step(read, &reads, &before.history, &focus)
                 }
             }
@@ -198,12 +199,16 @@ impl CheckContext {
         let kept = match (status, before) {
             // What was learnt is kept; the version that is compared with stays.
             (CheckPageStatus::Same, Some(before)) => {
-                StoredPage { history, errors_in_a_row: 0, screenshot, ..before.clone() }
+                // A version that was stored without the whole page gets it where it is the same one.
+                let read_whole = page.whole.clone().filter(|_| before.text == page.text);
+                let whole = before.whole.clone().or(read_whole);
+                StoredPage { history, errors_in_a_row: 0, screenshot, whole, ..before.clone() }
             }
             _ => StoredPage {
                 read_at: page.read_at,
                 scrape_id: page.scrape_id.clone(),
                 text: page.text.clone(),
+                whole: page.whole.clone(),
                 data: page.data.clone(),
                 history,
                 screenshot,
@@ -367,4 +372,8 @@ fn page_metadata(ignored: &[Ignored], page: &ReadPage, url: &str) -> Option<Map<
 
 fn timestamp(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn page_read<'a>(at: i64, text: &'a str, whole: Option<&'a String>) -> PageRead<'a> {
+    PageRead { at: timestamp(at), text, whole: whole.map(String::as_str) }
 }

@@ -13,6 +13,8 @@ pub struct ReadPage {
     /// Where redirects led to.
     pub final_url: Option<String>,
     pub text: String,
+    /// All that the page shows, where the text is its main content. None for pages that a crawl read.
+    pub whole: Option<String>,
     pub data: Option<Value>,
     /// The address of a screenshot, where the formats ask for one.
     pub screenshot: Option<String>,
@@ -32,6 +34,7 @@ impl ReadPage {
             scrape_id: field("scrapeId"),
             final_url: field("url"),
             text: text.unwrap_or_default(),
+            whole: None,
             data,
             screenshot: None,
             wall: metadata.get("verdict").and_then(Value::as_str).and_then(describe_wall),

@@ -16,6 +16,8 @@ pub struct StoredPage {
     pub read_at: i64,
     pub scrape_id: Option<String>,
     pub text: String,
+    /// All that the page showed, where that is known.
+    pub whole: Option<String>,
     pub data: Option<Value>,
     pub history: PageHistory,
     /// The page was gone when it was read last.

@@ -101,6 +101,10 @@ fn write_text_formats(
             }
             document.markdown = Some(markdown);
         }
+        let is_main_content = plan.parts.only_main_content && !plan.parts.names_elements();
+        if formats.whole_markdown && is_main_content && plan.redact.is_none() {
+            document.whole_markdown = whole_markdown(fetched)?;
+        }
     }
     if let Some(file) = &fetched.file {
         run_option("parsers", || file_formats::write_pages(plan, file, document))?;
@@ -136,6 +140,16 @@ fn write_text_formats(
         document.branding = Some(value(&branding)?);
     }
     Ok(())
+}
+
+/// All that a page shows; none where the main content is all of it anyway.
+fn whole_markdown(fetched: &FetchedPage) -> Result<Option<String>, Error> {
+    if fetched.file.is_some() || fetched.page.kind() != Sniffed::Html {
+        return Ok(None);
+    }
+    let whole = ContentScope { only_main_content: false, ..ContentScope::default() };
+    let selection = fetched.page.select(&whole).map_err(|error| bad_selector("excludeTags", &error))?;
+    Ok(Some(fetched.page.markdown(&selection, true)))
 }
 
 fn select(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Selection, Error> {

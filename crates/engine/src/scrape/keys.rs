@@ -114,6 +114,7 @@ pub fn fetch_key(owner: Uuid, plan: &ScrapePlan) -> FetchKey {
         summary: _,
         answer: _,
         check_injection: _,
+        whole_markdown: _,
     } = formats;
     let Access {
         credentials,

@@ -59,6 +59,14 @@ static DAY_AND_TIME: LazyLock<Regex> = LazyLock::new(|| {
 });
 static TIME_WITH_SECONDS: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(?i)\b(\d{1,2}):(\d{2}):(\d{2})(?:\.\d+)?(?:\s?[ap]m)?\b"));
+/// "Version 10.1.55, Jun 2 2026", on a line of its own.
+static VERSION_STAMP: LazyLock<Regex> = LazyLock::new(|| {
+    compile(concat!(
+        r"(?i)^\W*(?:version|release|revision)\W*\d+(?:\.\d+)*[\w.+~-]*[\s,;|(·–-]+(?:",
+        date!(),
+        r")\W*$"
+    ))
+});
 /// How far after its word a date of an update may stand.
 const MAX_UPDATED_BYTES: usize = 80;
 
@@ -85,6 +93,15 @@ pub fn mask_updated_dates(line: &str) -> Option<String> {
     }
     masked.push_str(&line[done..]);
     Some(masked).filter(|masked| masked != line)
+}
+
+/// Masks a line that says no more than of which version and day a page is.
+pub fn mask_version_stamp(line: &str) -> Option<String> {
+    VERSION_STAMP.is_match(line).then(|| "‹version of a day›".to_owned())
+}
+
+pub fn is_date(text: &str) -> bool {
+    DATE.find(text).is_some_and(|found| found.len() == text.len())
 }
 
 /// Masks the day and the time at which the page was read. A day is marked with its distance from the day of
@@ -182,5 +199,11 @@ mod tests {
         assert_eq!(updated("Stand: 3. Nov 2026"), updated("Stand: 17. Nov 2026"));
         assert_ne!(updated("Prices as of 3 Nov 2026: $10"), updated("Prices as of 4 Nov 2026: $12"));
         assert_eq!(updated("Deadline: 3 Nov 2026"), "Deadline: 3 Nov 2026");
+        assert_eq!(
+            mask_version_stamp("Version 10.1.55, Jun 2 2026"),
+            mask_version_stamp("**Version 10.1.60, Sep 20 2026**")
+        );
+        assert_eq!(mask_version_stamp("Version 10.1.55"), None);
+        assert_eq!(mask_version_stamp("Version 2.0 is due on Jun 2 2026"), None);
     }
 }

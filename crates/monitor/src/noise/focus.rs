@@ -5,7 +5,7 @@ use super::NoiseKind;
 use crate::goal::Goal;
 
 /// Words of a goal that make a kind of noise its subject.
-const SUBJECTS: [(NoiseKind, &[&str]); 8] = [
+const SUBJECTS: [(NoiseKind, &[&str]); 9] = [
     (
         NoiseKind::Counter,
         &[
@@ -34,6 +34,7 @@ const SUBJECTS: [(NoiseKind, &[&str]); 8] = [
         NoiseKind::UpdatedDate,
         &["updated", "modified", "edited", "copyright", "freshness", "last update", "date", "effective"],
     ),
+    (NoiseKind::TitleVersion, &["version", "release", "upgrade"]),
     (NoiseKind::Clock, &["date", "deadline", "due "]),
     (NoiseKind::RelativeTime, &["countdown", "time left", "time remaining", "ago"]),
     (NoiseKind::Order, &["order", "rank", "position", "top ", "first place", "leaderboard", "sorted"]),

@@ -8,10 +8,12 @@ mod banner;
 mod dates;
 mod focus;
 mod patterns;
+mod version;
 
 pub use address::clean_addresses;
 pub use banner::{is_advert, is_advert_label, is_cookie_banner};
 pub use focus::Focus;
+pub use version::mask_title_version;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,8 @@ pub enum NoiseKind {
     UpdatedDate,
     /// The day or the time at which the page was read.
     Clock,
+    /// The version in the title of a manual.
+    TitleVersion,
     /// Numbers of views, votes, people online.
     Counter,
     /// Ids of sessions and requests.
@@ -41,6 +45,8 @@ pub enum NoiseKind {
     LinkTarget,
     /// The same words as a heading, bold, as code, as a link, or over other lines.
     Markup,
+    /// Lines that the page shows before and after, in the compared text or beside it.
+    Moved,
     /// A part that differs between two reads, seconds apart.
     Volatile,
     /// A part that is missing in some reads.
@@ -54,6 +60,7 @@ impl NoiseKind {
             Self::RelativeTime => "a relative time or a countdown",
             Self::UpdatedDate => "a date of the last update",
             Self::Clock => "the date or time at which the page was read",
+            Self::TitleVersion => "the version in the title of the page",
             Self::Counter => "a counter",
             Self::SessionId => "an id of a session or request",
             Self::Advert => "an advert",
@@ -61,6 +68,7 @@ impl NoiseKind {
             Self::Order => "the same entries in another order",
             Self::LinkTarget => "the same text with another address behind it",
             Self::Markup => "the same words in another form",
+            Self::Moved => "is on the page before and after, at another place",
             Self::Volatile => "differs each time the page is read",
             Self::SometimesMissing => "is missing in some reads of the page",
         }
@@ -98,6 +106,7 @@ pub fn mask(line: &str, read_at: Timestamp, focus: &Focus) -> MaskedLine {
     let text = apply(NoiseKind::RelativeTime, patterns::mask_relative_times(&text));
     let text = apply(NoiseKind::UpdatedDate, dates::mask_updated_dates(&text));
     let text = apply(NoiseKind::UpdatedDate, patterns::mask_copyright_years(&text));
+    let text = apply(NoiseKind::UpdatedDate, dates::mask_version_stamp(&text));
     let text = apply(NoiseKind::Clock, dates::mask_clock(&text, read_at));
     let text = apply(NoiseKind::Counter, patterns::mask_counters(&text));
     apply(NoiseKind::SessionId, patterns::mask_session_ids(&text));

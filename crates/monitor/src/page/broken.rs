@@ -1,7 +1,7 @@
 //! Reads that are not the page: an error, a wall, or a part of it that comes with the status of a whole page.
 
 use super::compare::Remaining;
-use super::lines::{ComparedLines, PageLine};
+use super::lines::{ComparedLines, LineKind, PageLine};
 use super::words::read_words;
 use crate::pattern::compile;
 use regex::Regex;
@@ -21,6 +21,9 @@ const MAX_WALL_BYTES: usize = 1_500;
 const MIN_KEPT_PART: usize = 10;
 /// A page with more lines about cookies and consent is about them.
 const MAX_CONSENT_LINES: usize = 3;
+/// Of the words of a text that has nothing of the page, less than this part stands on the page too.
+const MIN_COMMON_PART: usize = 4;
+const MIN_WORD_CHARS: usize = 4;
 /// A page that loses less than this part of its text at its end may do so by itself.
 const MIN_CUT_PART: usize = 3;
 
@@ -34,6 +37,8 @@ pub enum Unreadable {
     ErrorText,
     /// The page begins as usual and its last part is missing.
     CutOff,
+    /// A short text that has nothing of the page.
+    Replaced,
 }
 
 impl Unreadable {
@@ -42,6 +47,7 @@ impl Unreadable {
             Self::FarTooShort => "The page has less than a tenth of its usual text",
             Self::ErrorText => "The page shows an error or a check instead of its content",
             Self::CutOff => "The page ends early: its last part is missing",
+            Self::Replaced => "A short text that has nothing of the page stands in its place",
         }
     }
 }
@@ -73,7 +79,7 @@ static CRASH: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:(?:PHP )?(?:(?:Catchable |Recoverable )?Fatal|Parse|Compile) error\s*:.*(?:\bin /|\bin [A-Z]:\\| on line \d)|",
         r"(?:PHP )?Fatal error\s*: +Uncaught |Traceback \(most recent call last\)|Error establishing a database connection|",
         r"There has been a critical error on this website|Application error: a (?:client|server)-side exception|",
-        r"Server Error in '.*' Application|Whoops, looks like something went wrong|SQLSTATE\[)"
+        r"Server Error in '.*' Application|Whoops, looks like something went wrong|SQLSTATE\W?[A-Z0-9]{5}\b)"
     ))
 });
 
@@ -105,11 +111,47 @@ pub(super) fn find_reason(
     is_wall.then_some(Unreadable::ErrorText)
 }
 
-/// Whether the page begins as before and ends long before its end.
-pub(super) fn find_cut_off(before: &ComparedLines, remaining: &Remaining) -> bool {
+/// Whether a short text stands in the place of the page, in whatever words: no heading, and hardly a line or a word
+/// of the page is in it.
+pub(super) fn find_replaced(before: &ComparedLines, after: &ComparedLines) -> bool {
+    let bytes = after.text_bytes();
+    if bytes > MAX_WALL_BYTES || before.text_bytes() < MIN_USUAL_BYTES {
+        return false;
+    }
+    let known: HashSet<u64> = before.lines.iter().map(|line| line.key).collect();
+    let kept = || after.lines.iter().filter(|line| known.contains(&line.key));
+    let kept_bytes: usize = kept().map(|line| line.text.len()).sum();
+    if kept_bytes * MIN_KEPT_PART > bytes || kept().any(|line| line.kind == LineKind::Heading) {
+        return false;
+    }
+    let (old, new) = (words_of(before), words_of(after));
+    new.iter().filter(|word| old.contains(*word)).count() * MIN_COMMON_PART < new.len()
+}
+
+/// The words of a page that say something; of scripts without spaces every two characters.
+fn words_of(page: &ComparedLines) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for line in &page.lines {
+        budget::spend_on_text(line.text.len());
+        for word in read_words(line.text.trim(), false).split(|c: char| !c.is_alphanumeric()) {
+            let chars: Vec<char> = word.to_lowercase().chars().collect();
+            if chars.iter().any(|c| ('\u{0e00}'..='\u{0e7f}').contains(c) || *c >= '\u{2e80}') {
+                words.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+            } else if chars.len() >= MIN_WORD_CHARS {
+                words.insert(chars.into_iter().collect());
+            }
+        }
+    }
+    words
+}
+
+/// Whether the page begins as before and ends long before its end. Where what follows the text is missing too, it is
+/// torn anywhere.
+pub(super) fn find_cut_off(before: &ComparedLines, remaining: &Remaining, is_torn: bool) -> bool {
     let bytes = before.text_bytes();
     bytes >= MIN_USUAL_BYTES
         && remaining.added == remaining.cut_lines
-        && remaining.removed_end_bytes * MIN_CUT_PART >= bytes
+        && remaining.removed_end_bytes > 0
+        && (is_torn || remaining.removed_end_bytes * MIN_CUT_PART >= bytes)
         && remaining.removed_end_bytes == remaining.removed_bytes
 }

@@ -4,10 +4,11 @@
 //! that is small, or that only takes something away, is read three times.
 
 use super::align::align;
-use super::broken::{Unreadable, find_cut_off, find_reason};
+use super::broken::{Unreadable, find_cut_off, find_reason, find_replaced};
 use super::compare::{Ignored, Knowledge, Remaining, compare};
 use super::history::PageHistory;
 use super::lines::ComparedLines;
+use super::moved::MovedLines;
 use crate::noise::{Focus, NoiseKind};
 use jiff::Timestamp;
 use text::diff::Diff;
@@ -16,14 +17,17 @@ use text::diff::Diff;
 pub const MAX_READS: usize = 3;
 /// Changes of up to so many lines are small.
 const MAX_SMALL_LINES: usize = 6;
-/// Checks in a row that may find the end of the page missing; after them it is gone.
-const MAX_CUT_OFF_CHECKS: u32 = 2;
+/// Checks in a row that may find the end of the page missing, or another text in its place; after them that is the
+/// page.
+const MAX_DOUBTED_CHECKS: u32 = 2;
 
 /// One read of a page: its text as markdown, and when.
 #[derive(Debug, Clone, Copy)]
 pub struct PageRead<'a> {
     pub at: Timestamp,
     pub text: &'a str,
+    /// All that the page shows, where the text is a part of it that was chosen.
+    pub whole: Option<&'a str>,
 }
 
 /// A change of a page. It can only be made with a difference that is not empty.
@@ -105,14 +109,22 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     let Some((after, other_reads)) = lines.split_first() else { return CheckStep::ReadAgain };
     let before_lines = ComparedLines::parse(before.text, before.at, focus);
     let usual_bytes = history.usual_bytes().unwrap_or_else(|| before_lines.text_bytes());
-    if let Some(reason) = find_reason(&before_lines, after, usual_bytes) {
+    let moved = moved_lines(before, reads, longest, focus);
+    // A text that is another one, or far shorter, may be another part of a page that shows the rest beside it.
+    let is_shown = moved.as_ref().is_some_and(|moved| moved.shows_most(&before_lines));
+    let reason = find_reason(&before_lines, after, usual_bytes);
+    if let Some(reason) = reason.filter(|reason| *reason != Unreadable::FarTooShort || !is_shown) {
         return unreadable(reason, reads, history.clone());
     }
-    let remaining = remaining_differences(&before_lines, after, &Knowledge { history, focus, other_reads });
-    if find_cut_off(&before_lines, &remaining) && history.cut_off_checks() < MAX_CUT_OFF_CHECKS {
-        let mut history = history.clone();
-        history.count_cut_off();
-        return unreadable(Unreadable::CutOff, reads, history);
+    let may_doubt = history.doubted_checks() < MAX_DOUBTED_CHECKS;
+    if may_doubt && !is_shown && find_replaced(&before_lines, after) {
+        return doubted(Unreadable::Replaced, reads, history);
+    }
+    let is_torn = moved.as_ref().is_some_and(|moved| moved.lacks_what_follows(&before_lines));
+    let known = Knowledge { history, focus, other_reads };
+    let remaining = remaining_differences(&before_lines, after, &known, moved);
+    if may_doubt && find_cut_off(&before_lines, &remaining, is_torn) {
+        return doubted(Unreadable::CutOff, reads, history);
     }
     let changed_lines = remaining.added + remaining.removed;
     let is_doubtful = remaining.added == 0 || !remaining.overruled.is_empty();
@@ -138,6 +150,13 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     }
 }
 
+/// What may be the page, if it stays so.
+fn doubted(reason: Unreadable, reads: &[PageRead], history: &PageHistory) -> CheckStep {
+    let mut history = history.clone();
+    history.count_doubted();
+    unreadable(reason, reads, history)
+}
+
 /// The page may be whole a few seconds later.
 fn unreadable(reason: Unreadable, reads: &[PageRead], history: PageHistory) -> CheckStep {
     if reads.len() < 2 {
@@ -146,13 +165,25 @@ fn unreadable(reason: Unreadable, reads: &[PageRead], history: PageHistory) -> C
     CheckStep::done(PageChange::Unreadable(reason), Vec::new(), history, None)
 }
 
-fn remaining_differences(before: &ComparedLines, after: &ComparedLines, known: &Knowledge) -> Remaining {
+/// The whole pages of both versions, where they are known.
+fn moved_lines(before: PageRead, reads: &[PageRead], longest: usize, focus: &Focus) -> Option<MovedLines> {
+    let whole = |read: &PageRead| read.whole.map(|whole| ComparedLines::parse(whole, read.at, focus));
+    let after = reads.get(longest).and_then(whole).or_else(|| reads.iter().find_map(whole))?;
+    Some(MovedLines::new(&whole(&before)?, &after, focus.ignores(NoiseKind::Order)))
+}
+
+fn remaining_differences(
+    before: &ComparedLines,
+    after: &ComparedLines,
+    known: &Knowledge,
+    moved: Option<MovedLines>,
+) -> Remaining {
     if !known.focus.ignores(NoiseKind::Order) {
-        return compare(before, after, known);
+        return compare(before, after, known, moved);
     }
-    let (aligned, moved) = align(before, after);
-    let mut remaining = compare(before, &aligned, known);
-    if moved {
+    let (aligned, is_reordered) = align(before, after);
+    let mut remaining = compare(before, &aligned, known, moved);
+    if is_reordered {
         remaining.push_ignored(NoiseKind::Order, None, None);
     }
     remaining

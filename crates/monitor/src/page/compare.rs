@@ -1,12 +1,13 @@
 //! Two versions of a page: which lines differ, and which of the differences are noise.
 
 use super::fates::{
-    LineFate, count_real, count_unpaired, ignore_real, ignore_same_words, pair_same_lines, push_hunk,
-    push_lines, real_lines,
+    LineFate, count_real, count_unpaired, ignore_real, ignore_same_words, pair_renumbered_lines,
+    pair_same_lines, push_hunk, push_lines, real_lines,
 };
 use super::history::{Learnt, PageHistory, VolatilePlace};
 use super::hunks::{Hunk, hunks};
 use super::lines::{ComparedLines, PageLine, hash_of};
+use super::moved::{Direction, MovedLines};
 use super::words::targets;
 use crate::noise::{Focus, NoiseKind, is_advert, is_advert_label, is_cookie_banner};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ const MAX_IGNORED: usize = 100;
 /// Of the same words in another form and with other targets: they say the least.
 const MAX_IGNORED_FORMS: usize = 20;
 const MAX_IGNORED_CHARS: usize = 300;
+const MAX_CUT_TAG_BYTES: usize = 80;
 /// What a line that comes or goes differs by from the version before.
 const GONE: u64 = 1;
 const COME: u64 = 2;
@@ -62,8 +64,13 @@ pub(super) struct Knowledge<'a> {
     pub other_reads: &'a [ComparedLines],
 }
 
-/// Compares two versions of a page in the same order.
-pub(super) fn compare(before: &ComparedLines, after: &ComparedLines, known: &Knowledge) -> Remaining {
+/// Compares two versions of a page in the same order. What only moved is known where the whole page is.
+pub(super) fn compare(
+    before: &ComparedLines,
+    after: &ComparedLines,
+    known: &Knowledge,
+    mut moved: Option<MovedLines>,
+) -> Remaining {
     let comparison = LineComparison {
         before,
         after,
@@ -86,7 +93,7 @@ pub(super) fn compare(before: &ComparedLines, after: &ComparedLines, known: &Kno
             remaining.push_ignored(kind_of_difference(was, is), Some(was), Some(is));
         }
         next = (hunk.before.end, hunk.after.end);
-        comparison.take_hunk(&hunk, &mut remaining);
+        comparison.take_hunk(&hunk, moved.as_mut(), &mut remaining);
     }
     remaining
 }
@@ -122,17 +129,22 @@ struct LineComparison<'a> {
 }
 
 impl LineComparison<'_> {
-    fn take_hunk(&self, hunk: &Hunk, remaining: &mut Remaining) {
+    fn take_hunk(&self, hunk: &Hunk, moved: Option<&mut MovedLines>, remaining: &mut Remaining) {
         let (gone, come) = (&self.before.lines[hunk.before.clone()], &self.after.lines[hunk.after.clone()]);
         let mut gone_fates = vec![LineFate::Real; gone.len()];
         let mut come_fates = vec![LineFate::Real; come.len()];
         let ignores_order = self.known.focus.ignores(NoiseKind::Order);
         pair_same_lines((gone, &mut gone_fates), (come, &mut come_fates), ignores_order);
         ignore_same_words((gone, &mut gone_fates), (come, &mut come_fates));
+        pair_renumbered_lines((gone, &mut gone_fates), (come, &mut come_fates));
         let line_before = hunk.before.start.checked_sub(1).and_then(|at| self.before.lines.get(at));
         let labelled = line_before.is_some_and(|line| is_advert_label(&line.text));
         self.ignore_whole_lines(gone, &mut gone_fates, labelled);
         self.ignore_whole_lines(come, &mut come_fates, labelled);
+        if let Some(moved) = moved {
+            moved.ignore(gone, &mut gone_fates, Direction::Out);
+            moved.ignore(come, &mut come_fates, Direction::Into);
+        }
         let flickers = self.find_flickering_numbers((gone, &gone_fates), (come, &come_fates));
         self.ignore_unsteady_lines(gone, &mut gone_fates, GONE);
         self.ignore_unsteady_lines(come, &mut come_fates, COME);
@@ -181,7 +193,7 @@ impl LineComparison<'_> {
         if is_end {
             remaining.removed_end_bytes += bytes;
             let added = real_lines(come, come_fates);
-            let is_cut = |line: &&&PageLine| removed.iter().any(|old| old.words.starts_with(&line.words));
+            let is_cut = |line: &&&PageLine| removed.iter().any(|old| is_cut_from(&line.words, &old.words));
             remaining.cut_lines += added.last().filter(is_cut).into_iter().count();
         }
     }
@@ -331,6 +343,12 @@ impl LineComparison<'_> {
             remaining.overruled.push(learnt);
         }
     }
+}
+
+/// Whether a line is the beginning of another one, with what there is of a tag that was cut.
+fn is_cut_from(line: &str, old: &str) -> bool {
+    let before_tag = line.rfind('<').filter(|at| line.len() - at <= MAX_CUT_TAG_BYTES).map(|at| &line[..at]);
+    old.starts_with(line) || before_tag.is_some_and(|text| old.starts_with(text))
 }
 
 fn kind_of_passing(difference: u64) -> NoiseKind {

@@ -1,8 +1,12 @@
 //! What becomes of the lines of a place where two versions differ.
 
 use super::lines::PageLine;
+use super::words::{NumberForm, split_number};
 use crate::noise::NoiseKind;
 use std::collections::HashMap;
+
+/// Shorter lines may be about their number.
+const MIN_NUMBERED_BYTES: usize = 12;
 
 /// What became of a line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +49,30 @@ pub(super) fn ignore_same_words(
     if !before.is_empty() && before == words(come, come_fates) {
         let real = gone_fates.iter_mut().chain(come_fates).filter(|fate| **fate == LineFate::Real);
         real.for_each(|fate| *fate = LineFate::Ignored(NoiseKind::Markup));
+    }
+}
+
+/// Lines that hold the same words under a number of another form: "1. Fees", "1.2.1 Fees", "a) Fees". Another number of
+/// the same form is another place.
+pub(super) fn pair_renumbered_lines(
+    (gone, gone_fates): (&[PageLine], &mut [LineFate]),
+    (come, come_fates): (&[PageLine], &mut [LineFate]),
+) {
+    let mut waiting: HashMap<&str, Vec<(usize, NumberForm)>> = HashMap::new();
+    for (at, line) in come.iter().enumerate().rev().filter(|(at, _)| come_fates[*at] == LineFate::Real) {
+        let (form, words) = split_number(&line.words);
+        waiting.entry(words).or_default().push((at, form));
+    }
+    for (at, line) in gone.iter().enumerate() {
+        let (form, words) = split_number(&line.words);
+        if gone_fates[at] != LineFate::Real || words.len() < MIN_NUMBERED_BYTES {
+            continue;
+        }
+        let Some(partners) = waiting.get_mut(words) else { continue };
+        if let Some((partner, _)) = partners.pop_if(|(_, other)| *other != form) {
+            gone_fates[at] = LineFate::Paired(NoiseKind::Markup, partner);
+            come_fates[partner] = LineFate::Paired(NoiseKind::Markup, at);
+        }
     }
 }
 

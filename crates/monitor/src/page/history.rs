@@ -89,8 +89,9 @@ pub struct PageHistory {
     lengths: VecDeque<usize>,
     places: VecDeque<VolatilePlace>,
     passing: VecDeque<PassingLine>,
-    /// Checks in a row that found the end of the page missing.
-    cut_off: u32,
+    /// Checks in a row that found the end of the page missing, or another text in its place.
+    #[serde(rename = "cut_off")]
+    doubted: u32,
 }
 
 impl PageHistory {
@@ -106,12 +107,12 @@ impl PageHistory {
         self.passing.iter().find(|line| line.key == key).map(|line| line.evidence)
     }
 
-    pub(super) fn cut_off_checks(&self) -> u32 {
-        self.cut_off
+    pub(super) fn doubted_checks(&self) -> u32 {
+        self.doubted
     }
 
-    pub(super) fn count_cut_off(&mut self) {
-        self.cut_off = self.cut_off.saturating_add(1);
+    pub(super) fn count_doubted(&mut self) {
+        self.doubted = self.doubted.saturating_add(1);
     }
 
     /// Remembers what a check ignored because of what was learnt.
@@ -154,7 +155,7 @@ impl PageHistory {
         let known = before.map(ComparedLines::counts);
         let Some((base, others)) = reads.split_first() else { return };
         push_bounded(&mut self.lengths, base.text_bytes(), MAX_LENGTHS);
-        self.cut_off = 0;
+        self.doubted = 0;
         for place in &mut self.places {
             place.evidence.begin_check();
         }

@@ -1,7 +1,7 @@
 //! A page as lines that are compared by what people read of them, each with the section it stands in.
 
 use super::words::{is_fence, join_words, read_words};
-use crate::noise::{Focus, NoiseKind, clean_addresses, mask};
+use crate::noise::{Focus, NoiseKind, clean_addresses, mask, mask_title_version};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,6 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Lines that are compared; what follows them on a huge page is not.
 const MAX_LINES: usize = 50_000;
 const MAX_HEADING_LEVELS: usize = 6;
+/// A page with less text may be about what its title says.
+const MIN_TITLED_BYTES: usize = 400;
 
 /// What a line is, as far as its order matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +77,18 @@ impl ComparedLines {
             if read.is_empty() {
                 continue;
             }
-            let masked = mask(&read, read_at, focus);
+            let mut masked = mask(&read, read_at, focus);
+            let level = heading_level(&normalised).filter(|_| !is_code);
+            if level == Some(0)
+                && page.len() >= MIN_TITLED_BYTES
+                && focus.ignores(NoiseKind::TitleVersion)
+                && let Some(title) = mask_title_version(&masked.text)
+            {
+                masked.text = title;
+                masked.kinds.push(NoiseKind::TitleVersion);
+            }
             let words = join_words(&masked.text);
             let key = hash_of(&words);
-            let level = heading_level(&normalised).filter(|_| !is_code);
             if let Some(level) = level {
                 headings[level] = key;
                 headings[level + 1..].fill(0);

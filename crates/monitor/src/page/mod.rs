@@ -2,8 +2,8 @@
 //!
 //! [`check`] decides. Below it: [`broken`] (reads that are not the page), [`lines`] (a page as lines with their
 //! sections), [`words`] (what people read of a line), [`align`] (the order of what has none), [`hunks`] (where two
-//! pages differ), [`compare`] and [`fates`] (differences and why they are ignored), [`history`] (what was learnt
-//! about a page).
+//! pages differ), [`compare`] and [`fates`] (differences and why they are ignored), [`moved`] (what the whole page shows
+//! the text), [`history`] (what was learnt about a page).
 
 mod align;
 mod broken;
@@ -13,6 +13,7 @@ mod fates;
 mod history;
 mod hunks;
 mod lines;
+mod moved;
 mod words;
 
 pub use broken::Unreadable;

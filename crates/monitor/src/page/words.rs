@@ -73,6 +73,35 @@ pub(super) fn join_words(words: &str) -> String {
     joined
 }
 
+/// The form of the number that an entry has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NumberForm {
+    None,
+    /// Numbers with dots between them: how many.
+    Digits(usize),
+    /// "a)", "iv."
+    Letters,
+}
+
+/// The form of the number before joined words, and the words.
+pub(super) fn split_number(words: &str) -> (NumberForm, &str) {
+    let text = words.strip_prefix('(').unwrap_or(words);
+    let ends = |tail: &str| tail.starts_with(['.', ')']);
+    let after_digits = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = text[..text.len() - after_digits.len()].trim_end_matches('.');
+    let parts = number.split('.').filter(|part| !part.is_empty()).count();
+    let tail = &text[number.len()..];
+    if parts > 1 || (parts == 1 && ends(tail)) {
+        return (NumberForm::Digits(parts), tail.trim_start_matches(['.', ')']));
+    }
+    let letters = text.bytes().take_while(u8::is_ascii_lowercase).count();
+    let is_roman = |letters: &str| letters.bytes().all(|letter| b"ivxlc".contains(&letter));
+    if (letters == 1 || (2..=5).contains(&letters) && is_roman(&text[..letters])) && ends(&text[letters..]) {
+        return (NumberForm::Letters, &text[letters + 1..]);
+    }
+    (NumberForm::None, words)
+}
+
 /// The targets of the links and pictures of a line.
 pub(super) fn targets(line: &str) -> Vec<&str> {
     let starts = line.match_indices("](").map(|(at, mark)| at + mark.len());
@@ -158,6 +187,23 @@ mod tests {
         ];
         for (one, other) in same {
             assert_eq!(words(one), words(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn entries_are_split_from_their_numbers() {
+        use NumberForm::{Digits, Letters, None};
+        for (line, form, rest) in [
+            ("1.Fees", Digits(1), "Fees"),
+            ("1.2.1Fees", Digits(3), "Fees"),
+            ("(12)Fees", Digits(1), "Fees"),
+            ("a.Fees", Letters, "Fees"),
+            ("(iv)Fees", Letters, "Fees"),
+            ("15%off", None, "15%off"),
+            ("Fees", None, "Fees"),
+            ("", None, ""),
+        ] {
+            assert_eq!(split_number(line), (form, rest), "{line}");
         }
     }
 

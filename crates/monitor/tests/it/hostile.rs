@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 fn read(text: &str) -> PageRead<'_> {
-    PageRead { at: "2026-11-17T14:03:00Z".parse::<Timestamp>().unwrap(), text }
+    PageRead { at: "2026-11-17T14:03:00Z".parse::<Timestamp>().unwrap(), text, whole: None }
 }
 
 /// Three reads of one text after another one.

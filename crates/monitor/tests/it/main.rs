@@ -4,3 +4,4 @@ mod hostile;
 mod noise;
 mod pages;
 mod schedules;
+mod walls;

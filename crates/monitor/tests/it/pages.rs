@@ -44,7 +44,7 @@ impl Watched {
 }
 
 fn read(text: &str) -> PageRead<'_> {
-    PageRead { at: "2026-11-17T14:03:00Z".parse::<Timestamp>().unwrap(), text }
+    PageRead { at: "2026-11-17T14:03:00Z".parse::<Timestamp>().unwrap(), text, whole: None }
 }
 
 /// A page with a line of its own.
@@ -201,4 +201,93 @@ fn what_an_earlier_version_stored_is_read() {
     let (before, after) = (page("Price: 80 EUR"), page("Price: 45 EUR"));
     let mut watched = Watched { focus: Focus::default(), kept: before, history };
     assert!(watched.changed(&[&after]));
+}
+
+/// What a check makes of a page of which all is known: its text, and the whole page.
+fn check_whole(before: [&str; 2], after: [&str; 2]) -> CheckedPage {
+    let [before, after] = [before, after].map(|[text, whole]| PageRead { whole: Some(whole), ..read(text) });
+    match next_step(before, &[after; 3], &PageHistory::default(), &Focus::default()) {
+        CheckStep::Done(checked) => *checked,
+        CheckStep::ReadAgain => panic!("three reads are enough"),
+    }
+}
+
+#[test]
+fn what_the_page_shows_both_times_has_not_changed() {
+    let (text, related) = (page("## Sizes"), "## Others\n\n- Table\n- Bench\n\nSold out\n");
+    let whole = format!("Home\n\n{text}\n{related}");
+    for other in [page(""), format!("{text}\n{related}"), "# Chair\n".to_owned()] {
+        for (before, after) in [(&text, &other), (&other, &text)] {
+            let checked = check_whole([before, &whole], [after, &whole]);
+            assert_eq!(checked.change, PageChange::Same, "{other}");
+            assert!(kinds(&checked).contains(&NoiseKind::Moved), "{other}: {:?}", checked.ignored);
+        }
+    }
+    // The chair is sold out, and what is beside it is not any more.
+    let [here, gone] = ["In stock", "Sold out"].map(page);
+    let whole_here = format!("{here}\n## Others\n\n- Bench\n\nSold out\n");
+    let whole_gone = format!("{gone}\n## Others\n\n- Bench\n\nIn stock\n");
+    let change = check_whole([&here, &whole_here], [&gone, &whole_gone]).change;
+    assert!(matches!(change, PageChange::Changed(_)), "{change:?}");
+}
+
+#[test]
+fn a_page_that_is_torn_in_its_footer_has_lost_its_end() {
+    let lines = |count: usize| {
+        let entries: Vec<String> =
+            (1..=count).map(|number| format!("- Chair number {number} of ash")).collect();
+        format!("# Chairs\n\n{}\n", entries.join("\n"))
+    };
+    let (all, fewer) = (lines(12), lines(10));
+    let (whole, torn) = (format!("{all}\n© Chairs of ash, Leeds\n"), fewer.clone());
+    let change = check_whole([&all, &whole], [&fewer, &torn]).change;
+    assert_eq!(change, PageChange::Unreadable(Unreadable::CutOff));
+    let whole_fewer = format!("{fewer}\n© Chairs of ash, Leeds\n");
+    let change = check_whole([&all, &whole], [&fewer, &whole_fewer]).change;
+    assert!(matches!(change, PageChange::Changed(_)), "two chairs are gone: {change:?}");
+}
+
+#[test]
+fn numbers_of_another_form_are_markup() {
+    let before = page("1. Do not copy the chair\n2. Do not burn the chair");
+    let lettered = page("(a) Do not copy the chair\n\n(b) Do not burn the chair");
+    let nested = page("4.1.1 Do not copy the chair\n\n4.1.2 Do not burn the chair");
+    for after in [&lettered, &nested] {
+        assert!(!Watched::begin(Focus::default(), &before).changed(&[after]), "{after}");
+    }
+    let swapped = page("1. Do not burn the chair\n2. Do not copy the chair");
+    assert!(Watched::begin(Focus::default(), &before).changed(&[&swapped]), "another order");
+}
+
+#[test]
+fn the_version_in_the_title_of_a_manual_is_no_news() {
+    let manual = |version: &str, line: &str| {
+        let text = "How the mill is set up, run and cleaned, with all that may break and how it is mended. "
+            .repeat(8);
+        format!("# Mill {version} Manual\n\n{text}\n\n{line}\n")
+    };
+    let (before, after) = (manual("1.4.2", "Use oil."), manual("1.4.3", "Use oil."));
+    assert!(!Watched::begin(Focus::default(), &before).changed(&[&after]));
+    assert!(Watched::begin(Focus::from_goal("a new version"), &before).changed(&[&after]));
+    assert!(Watched::begin(Focus::default(), &before).changed(&[&manual("1.4.3", "Use no oil.")]));
+    let released = |version: &str| page("").replace("# Chair", &format!("# Chair {version} is released"));
+    assert!(Watched::begin(Focus::default(), &released("1.4.2")).changed(&[&released("1.4.3")]));
+}
+
+#[test]
+fn another_text_in_the_place_of_a_page_is_told_when_it_stays() {
+    let before = format!("{}\n{}", page("Price: 80 EUR"), page("Made in Leeds by four people since 1988."));
+    let notice = "Our workshop moves. Orders go on by telephone, thank you for your patience.";
+    let mut watched = Watched::begin(Focus::default(), &before);
+    for _ in 0..2 {
+        assert_eq!(watched.check(&[notice]).change, PageChange::Unreadable(Unreadable::Replaced));
+    }
+    assert!(watched.changed(&[notice]), "it is the page now");
+    // The heading stays, or the words do.
+    for other in [
+        "# Chair\n\nSold out for good, we are sorry.",
+        "A chair of ash with a seat of paper cord, delivered.",
+    ] {
+        assert!(Watched::begin(Focus::default(), &before).changed(&[other]), "{other}");
+    }
 }

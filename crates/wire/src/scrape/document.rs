@@ -41,6 +41,10 @@ pub struct Document {
     pub links: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<String>>,
+    /// The whole page as markdown, where `markdown` is its main content. For our own comparisons, never for
+    /// callers.
+    #[serde(skip)]
+    pub whole_markdown: Option<String>,
     /// A URL of this server that works for 24 hours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,

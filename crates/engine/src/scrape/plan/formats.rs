@@ -58,6 +58,8 @@ pub struct Formats {
     pub answer: Option<AnswerFormat>,
     /// The old place of the option of the same name.
     pub check_injection: bool,
+    /// The whole page beside its main content. No request can ask for it: monitors do.
+    pub whole_markdown: bool,
 }
 
 /// What `answer` is to hold.
@@ -258,6 +260,7 @@ impl Formats {
             change_tracking,
             json,
             check_injection: _,
+            whole_markdown: _,
         } = self;
         let reads_text = *markdown || highlights.is_some() || *summary || answer.is_some();
         let reads_elements = *html || *raw_html || *raw_base64 || *links || *images || *product || *menu;

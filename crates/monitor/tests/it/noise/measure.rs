@@ -92,7 +92,7 @@ fn measure_page(number: usize, mut page: PageModel, figures: &mut Figures) {
         let is_error = truth.chance(8);
         let error = truth.pick(&ERROR_PAGES);
         let mut read_count = 0;
-        let before = PageRead { at: kept.0, text: &kept.1 };
+        let before = PageRead { at: kept.0, text: &kept.1, whole: None };
         let (checked, texts) = run_check(
             |reads| next_step(before, reads, &history, &focus),
             || {
@@ -166,7 +166,8 @@ fn run_check(
     let mut texts = Vec::new();
     loop {
         texts.push(read());
-        let reads: Vec<PageRead> = texts.iter().map(|(at, text)| PageRead { at: *at, text }).collect();
+        let reads: Vec<PageRead> =
+            texts.iter().map(|(at, text)| PageRead { at: *at, text, whole: None }).collect();
         assert!(reads.len() <= monitor::page::MAX_READS, "reads are bounded");
         if let CheckStep::Done(checked) = step(&reads) {
             return (*checked, texts);
