@@ -12,6 +12,8 @@ use std::rc::Rc;
 const MAX_SHORT_TEXT_BYTES: usize = 60;
 /// From this length on a text may be a description.
 const MIN_DESCRIPTION_BYTES: usize = 40;
+/// Blocks examined of a link around a card.
+const MAX_CARD_BLOCKS: usize = 12;
 
 /// Parts of class names and ids of elements that are not main content.
 const NOT_CONTENT_CLASSES: &str = "cookie consent ad ads advert advertisement promo sponsor sponsored related similar recommended \
@@ -108,13 +110,46 @@ fn link(collector: &mut FactCollector, id: NodeId) {
         collector.add_node(EvidenceKind::Look, "phone", id, &text);
     } else {
         collector.add_node(EvidenceKind::Look, "url", id, &text);
-        if !text.is_empty() {
+        if let Some((name, text)) = name_in_card(collector, id) {
+            collector.add_words(EvidenceKind::Position, NameWords::from_name("name"), name, &text);
+        } else if !text.is_empty() {
             collector.add_words(EvidenceKind::Position, NameWords::from_name("name"), id, &text);
         }
         if collector.dom.attr(id, Attr::Rel).is_some_and(|rel| rel.contains("author")) {
             collector.add_node(EvidenceKind::Class, "author", id, &text);
         }
     }
+}
+
+/// The name in a link around a whole card of blocks: its heading, else the first block that is no date and no
+/// amount. None where the link is around words.
+fn name_in_card(collector: &FactCollector, link: NodeId) -> Option<(NodeId, Rc<str>)> {
+    let dom = collector.dom;
+    let shown = |&child: &NodeId| collector.visible.contains(child);
+    let mut parts: Vec<(NodeId, Rc<str>)> = Vec::new();
+    for child in dom.children(link).filter(shown).take(MAX_CARD_BLOCKS) {
+        let text = collector.text(child);
+        if text.is_empty() {
+            continue;
+        }
+        if !dom.tag(child).is_block() {
+            return None;
+        }
+        parts.push((child, text));
+    }
+    if parts.len() < 2 {
+        return None;
+    }
+    if let Some(heading) = parts.iter().position(|(id, _)| dom.tag(*id).heading_level().is_some()) {
+        return Some(parts.swap_remove(heading));
+    }
+    let is_name = |text: &str| {
+        let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+        let digits = text.chars().filter(|c| c.is_numeric()).count();
+        // Dates of languages whose months are not known are numbers for the most part, too.
+        digits * 2 <= letters && !date::is_date_alone(text)
+    };
+    parts.into_iter().find(|(_, text)| is_name(text))
 }
 
 /// Adds a list with at least one item.

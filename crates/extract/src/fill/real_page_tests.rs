@@ -162,3 +162,24 @@ fn one_number_serves_one_field() {
     let schema = object(&json!({"phone": {"type": "string"}}));
     assert_eq!(one(&schema, &page("Mobile: 01285022021")).value, json!({"phone": "01285022021"}));
 }
+
+#[test]
+fn a_link_around_a_card_is_named_by_one_of_its_blocks() {
+    let schema = rows(&json!({"title": {"type": "string"}, "date": {"type": "string"}}));
+    let card = |href: &str, date: &str, title: &str| {
+        format!("<a href=/{href}><div><div></div></div><div>{date}</div><div>{title}</div></a>")
+    };
+    let html = format!(
+        "<title>News</title><div>{}{}{}</div>",
+        card("one", "3 نوفمبر، 2017", "Volunteers are wanted in Asyut"),
+        card("two", "5 أبريل، 2015", "A day of work in Minya"),
+        card("three", "6 مارس، 2015", "A day of work in Asyut")
+    );
+    let found = one(&schema, &html).value["rows"].clone();
+    assert_eq!(
+        found[0],
+        json!({"title": "Volunteers are wanted in Asyut", "date": "3 نوفمبر، 2017"}),
+        "{found}"
+    );
+    assert_eq!(found[2], json!({"title": "A day of work in Asyut", "date": "6 مارس، 2015"}), "{found}");
+}
