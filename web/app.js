@@ -35,6 +35,7 @@ const VIEWS = [
   ['parse', 'Parse', 'parse', 'parse'],
   ['keys', 'Keys and usage', 'keys'],
   ['webhooks', 'Webhooks', 'webhooks', 'crawl'],
+  ['audit', 'Audit log', 'audit', 'admin'],
   ['settings', 'Settings', 'settings', 'admin'],
   ['docs', 'API reference', 'docs'],
 ];

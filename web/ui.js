@@ -16,6 +16,7 @@ const ICONS = {
   keys: 'M14 4a6 6 0 1 0-4.9 9L3 19v2h4v-2h2v-2h2l1.6-1.6A6 6 0 0 0 14 4zM16 8h.01',
   webhooks: 'M9 8a4 4 0 1 1 5 4l3 5M7 12a4 4 0 1 0 4 5h6a3 3 0 1 0 2-5',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',
+  audit: 'M5 3h14v18H5zM9 8h6M9 12h6M9 16h3',
   docs: 'M4 4h7v16H4zM13 4h7v16h-7z',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6 6 18',

@@ -1,6 +1,7 @@
 //! Applications that a person allows: from a 401 to the result of a tool with a real client, the view in a real
 //! Chromium, and everything that must be refused, over several processes too.
 
+mod doors;
 mod tokens;
 
 use crate::clients::{node, python, run};

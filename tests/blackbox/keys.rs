@@ -65,22 +65,70 @@ async fn keys_are_created_listed_and_revoked_on_the_command_line() {
     assert!(table.contains("laptop") && !table.contains(key), "{table}");
     let (code, ..) = run(config.command(&["keys", "revoke", entry["id"].as_str().unwrap()]));
     assert_eq!(code, Some(0));
-    wait_until_refused(&http).await;
+    assert_eq!(wait_until_refused(&http).await, "Unauthorized: Invalid token");
     let (code, _, error) = run(config.command(&["keys", "revoke", "0"]));
     assert!(code == Some(1) && error.contains("keys have an id"), "{error}");
     let (code, _, error) = run(config.command(&["keys", "create", "x", "--scopes", "fly"]));
     assert!(code == Some(2) && error.contains("unknown scope `fly`"), "{error}");
 }
 
+#[tokio::test]
+async fn a_rotated_key_works_with_both_secrets_and_revoking_ends_both() {
+    let dir = TempDir::new();
+    let config = ServerConfig::at(dir.path());
+    let server = config.start().await;
+    let works = async |key: &str| {
+        let answer = server.http.with_key(Some(key)).get("/v2/concurrency-check").await.unwrap();
+        (answer.status, answer.json["error"].as_str().unwrap_or_default().to_owned())
+    };
+    let made = server.http.post("/admin/keys", &json!({ "name": "ci", "scopes": ["map"] })).await.unwrap();
+    let (id, first) = (made.json["data"]["id"].as_str().unwrap(), made.json["key"].as_str().unwrap());
+    let rotate = async |query: &str| {
+        server.http.post(&format!("/admin/keys/{id}/rotate{query}"), &json!({})).await.unwrap()
+    };
+    let rotated = rotate("?expiresInDays=30").await;
+    let data = &rotated.expect_success()["data"];
+    let second = rotated.json["key"].as_str().unwrap();
+    assert_eq!((&data["id"], &data["name"], &data["scopes"]), (&json!(id), &json!("ci"), &json!(["map"])));
+    assert!(data["expiresAt"].is_string() && data["replaced"][0]["expiresAt"].is_string(), "{data}");
+    assert_eq!((works(first).await.0, works(second).await.0), (200, 200));
+
+    let (code, third, said) = run(config.command(&["keys", "rotate", id, "--phase-out-hours", "0"]));
+    assert!(code == Some(0) && said.contains("does not work any more"), "{said}");
+    let third = third.trim();
+    let refused = wait_until_refused(&server.http.with_key(Some(second))).await;
+    assert!(refused.starts_with("Unauthorized: Invalid token: the API key expired at "), "{refused}");
+    assert_eq!((works(first).await.0, works(third).await.0), (200, 200), "each has its own end");
+    let (_, table, _) = run(config.command(&["keys", "list"]));
+    assert_eq!(table.matches("works until").count(), 1, "{table}");
+
+    for (query, error) in [
+        ("?phaseOutHours=721", "Bad Request: phaseOutHours: must be at most 720"),
+        ("?expiresInDays=0", "Bad Request: expiresInDays: must be at least 1"),
+    ] {
+        rotate(query).await.expect_error(400, error);
+    }
+    server.http.delete(&format!("/admin/keys/{id}")).await.unwrap().expect_success();
+    for secret in [first, third] {
+        assert_eq!(works(secret).await, (401, "Unauthorized: Invalid token".to_owned()));
+    }
+    let ended = rotate("").await;
+    ended.expect_error(409, "Conflict: the key is expired or revoked; create a new one");
+    let nobody = server.http.post(&format!("/admin/keys/{}/rotate", uuid::Uuid::nil()), &json!({})).await;
+    nobody.unwrap().expect_error(404, "Not Found");
+}
+
 /// Another process revoked the key: it may work here for at most two more seconds.
-async fn wait_until_refused(http: &Http) {
+async fn wait_until_refused(http: &Http) -> String {
     let began = Instant::now();
     while http.get("/v2/concurrency-check").await.unwrap().status == 200 {
         // More on a busy machine; without the look at the database it works for ever.
         assert!(began.elapsed() < Duration::from_secs(10), "still accepted");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    http.get("/v2/concurrency-check").await.unwrap().expect_error(401, "Unauthorized: Invalid token");
+    let refused = http.get("/v2/concurrency-check").await.unwrap();
+    assert_eq!(refused.status, 401);
+    refused.json["error"].as_str().unwrap_or_default().to_owned()
 }
 
 #[tokio::test]

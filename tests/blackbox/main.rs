@@ -4,6 +4,7 @@
 //! `wait.rs` waits for what happens a little later.
 
 mod agent;
+mod audit_log;
 mod authorization;
 mod browser;
 mod cache;

@@ -151,7 +151,17 @@ pub async fn new_team_key(dir: &TempDir, name: &str, zero_data_retention: bool) 
     };
     let team = store.create_team(team).await.unwrap().id;
     let secret = access::keys::Secret::random().unwrap();
-    access::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
+    access::keys::create(
+        store.as_ref(),
+        team,
+        "s",
+        wire::Scope::ALL,
+        None,
+        &secret,
+        &store::audit_log::Actor::server(),
+    )
+    .await
+    .unwrap();
     store.shut_down().await;
     secret.reveal().to_owned()
 }

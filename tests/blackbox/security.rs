@@ -10,4 +10,5 @@ mod disk;
 mod edge;
 mod faults;
 mod idempotency;
+mod key_hosts;
 mod secrets;

@@ -38,6 +38,7 @@ const scopesOf = (key) =>
 function Create({ onDone }) {
   const [name, setName] = useState('');
   const [days, setDays] = useState('');
+  const [hosts, setHosts] = useState('');
   const [scopes, setScopes] = useState(Object.keys(SCOPES).filter((scope) => scope !== 'admin'));
   const [made, setMade] = useState(null);
   const [error, setError] = useState(null);
@@ -48,7 +49,12 @@ function Create({ onDone }) {
       setMade(
         await api('/admin/keys', {
           method: 'POST',
-          body: { name, scopes, ...(days ? { expiresInDays: Number(days) } : {}) },
+          body: {
+            name,
+            scopes,
+            ...(days ? { expiresInDays: Number(days) } : {}),
+            ...(hosts.trim() ? { hosts: hosts.split(/[\s,]+/).filter(Boolean) } : {}),
+          },
         }),
       );
     } catch (problem) {
@@ -57,13 +63,7 @@ function Create({ onDone }) {
   };
   const toggle = (scope, on) => setScopes(on ? [...scopes, scope] : scopes.filter((one) => one !== scope));
   if (made) {
-    return html`<${Dialog} title="Your new key" onClose=${onDone}>
-      <p>Copy it now: it is stored only as a hash and cannot be shown again.</p>
-      <div class="key-shown gap-top"><span class="grow">${made.key}</span>
-        <button type="button" class="icon-button" aria-label="Copy the key"
-          onClick=${() => copy(made.key, 'Key copied')}><${Icon} name="copy" /></button></div>
-      <div class="actions end"><${Button} kind="primary" onClick=${onDone}>Done</${Button}></div>
-        </${Dialog}>`;
+    return html`<${Secret} title="Your new key" secret=${made.key} onDone=${onDone} />`;
   }
   return html`<${Dialog} title="New key" onClose=${onDone}>
     <form onSubmit=${submit} class="stack">
@@ -76,6 +76,8 @@ function Create({ onDone }) {
       )}</div></fieldset>
       <${Input} label="Expires after days" type="number" min="1" max="3650" placeholder="never" value=${days}
         onInput=${setDays} />
+      <${Input} label="Reaches these hosts only" placeholder="all" value=${hosts} onInput=${setHosts}
+        hint="example.org, *.example.org. Not with interact, monitor and admin." />
       <${Problem} error=${error} />
       <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}>
         <${Button} kind="primary" type="submit"
@@ -83,10 +85,53 @@ function Create({ onDone }) {
     </form></${Dialog}>`;
 }
 
+/// A new secret, which is shown once.
+function Secret({ title, secret, children, onDone }) {
+  return html`<${Dialog} title=${title} onClose=${onDone}>
+    <p>Copy it now: it is stored only as a hash and cannot be shown again.</p>
+    <div class="key-shown gap-top"><span class="grow">${secret}</span>
+      <button type="button" class="icon-button" aria-label="Copy the key"
+        onClick=${() => copy(secret, 'Key copied')}><${Icon} name="copy" /></button></div>
+    ${children}
+    <div class="actions end"><${Button} kind="primary" onClick=${onDone}>Done</${Button}></div>
+  </${Dialog}>`;
+}
+
+function Rotate({ of, onDone }) {
+  const [hours, setHours] = useState('24');
+  const [days, setDays] = useState('');
+  const [made, setMade] = useState(null);
+  const [error, setError] = useState(null);
+  const submit = async (event) => {
+    event.preventDefault();
+    setError(null);
+    const query = `phaseOutHours=${Number(hours)}${days ? `&expiresInDays=${Number(days)}` : ''}`;
+    await api(`/admin/keys/${of.id}/rotate?${query}`, { method: 'POST' }).then(setMade, setError);
+  };
+  if (made) {
+    return html`<${Secret} title=${`New secret of ${of.name}`} secret=${made.key} onDone=${onDone}>
+      <p class="gap-top">${
+        Number(hours) > 0 ? `The one before works for ${hours} more hours.` : 'The one before has ended.'
+      }</p></${Secret}>`;
+  }
+  return html`<${Dialog} title=${`New secret for ${of.name}`} onClose=${onDone}>
+    <form onSubmit=${submit} class="stack">
+      <p>The key keeps its name and what it may do. Programs go on with the secret they have until that ends.</p>
+      <${Input} label="The secret before works for hours" hint="0 if it was leaked: it ends at once." required
+        type="number" min="0" max="720" value=${hours} onInput=${setHours} autofocus />
+      <${Input} label="The key expires after days" type="number" min="1" max="3650" placeholder="as before"
+        value=${days} onInput=${setDays} />
+      <${Problem} error=${error} />
+      <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}>
+        <${Button} kind="primary" type="submit" disabled=${hours === ''}>Make it</${Button}></div>
+    </form></${Dialog}>`;
+}
+
 function Keys() {
   const list = useLoad((signal) => api('/admin/keys', { signal }).then((answer) => answer.data));
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState(null);
+  const [rotating, setRotating] = useState(null);
   const who = session.use();
   const revoke = async (yes) => {
     const key = revoking;
@@ -110,6 +155,13 @@ function Keys() {
         }} />`
       }
       ${
+        rotating &&
+        html`<${Rotate} of=${rotating} onDone=${() => {
+          setRotating(null);
+          list.reload();
+        }} />`
+      }
+      ${
         revoking &&
         html`<${Confirm} title=${`Revoke ${revoking.name}?`} action="Revoke it" onAnswer=${revoke}
         text=${`${CANNOT_UNDO}${mine(revoking) ? OWN_KEY : ''}`} />`
@@ -124,13 +176,23 @@ function Keys() {
             status="new">yours</${Badge}>`}<br /><span class="muted small nowrap">since <${Time}
             at=${key.createdAt} /></span></td>
           <td class="nowrap"><code>${key.hint}</code></td>
-          <td class="small">${scopesOf(key)}</td>
+          <td class="small break">${scopesOf(key)}${
+            key.hosts && html`<br /><span class="muted">on ${key.hosts.join(', ')}</span>`
+          }</td>
           <td class="nowrap">${key.lastUsedAt ? html`<${Time}
             at=${key.lastUsedAt} />` : html`<span class="muted">never</span>`}</td>
           <td><${Badge} status=${key.status} />${key.expiresAt && html`<br />
-            <span class="muted small">until <${Time} at=${key.expiresAt} /></span>`}</td>
-          <td>${key.status === 'active' && html`<${Button} kind="small danger"
-            aria-label=${`Revoke ${key.name}`} onClick=${() => setRevoking(key)}>Revoke</${Button}>`}</td>
+            <span class="muted small">until <${Time} at=${key.expiresAt} /></span>`}${key.replaced.map(
+              (secret) => html`<br /><span class="muted small"><code>${secret.hint}</code> until <${Time}
+                at=${secret.expiresAt} /></span>`,
+            )}</td>
+          <td class="nowrap">${
+            key.status === 'active' &&
+            html`<${Button} kind="small" aria-label=${`New secret for ${key.name}`}
+              onClick=${() => setRotating(key)}>New secret</${Button}>
+            <${Button} kind="small danger" aria-label=${`Revoke ${key.name}`}
+              onClick=${() => setRevoking(key)}>Revoke</${Button}>`
+          }</td>
         </tr>`,
         )}</tbody></table></div>`}</${Loaded}>
     </${Card}>`;

@@ -14,7 +14,8 @@ export default function SignIn() {
     try {
       session.set((await api('/admin/sign-in', { method: 'POST', body: { key: key.trim() } })).data);
     } catch (problem) {
-      const wrong = 'This key is not valid: it is misspelt, expired or revoked.';
+      const expired = problem.message.match(/API key expired at.*/)?.[0];
+      const wrong = expired ? `The ${expired}.` : 'This key is not valid: it is misspelt or revoked.';
       // Without its status: the help for a 401 is to sign in, which this is.
       setError(problem.status === 401 ? new ApiError(wrong, { ...problem, status: 0 }) : problem);
       setBusy(false);

@@ -53,6 +53,27 @@ impl FailureLimit {
     ) -> StoreResult<Option<Duration>> {
         take_attempt(store, address_id(address), self.group, self.per_address).await
     }
+
+    /// The same where nobody is told to wait: how many are left, or none when there were none.
+    pub async fn take(
+        &self,
+        store: &(impl LimitStore + ?Sized),
+        address: IpAddr,
+    ) -> StoreResult<Option<u32>> {
+        take_rate_of(store, address_id(address), self.group, self.per_address, WINDOW).await
+    }
+}
+
+/// Takes one of so many in a window; how many are left, or none when there were none.
+pub(crate) async fn take_rate_of(
+    store: &(impl LimitStore + ?Sized),
+    who: Uuid,
+    group: &str,
+    limit: u32,
+    window: Duration,
+) -> StoreResult<Option<u32>> {
+    let grant = store.take_rate(who, group, limit, window, 1).await?;
+    Ok((grant.granted > 0).then_some(grant.remaining))
 }
 
 /// Takes one of the attempts of an hour; how long to wait when there is none left.

@@ -2,6 +2,7 @@
 //! that a request costs no read, and notes when keys were used, in batches.
 
 use crate::CallerError;
+use crate::audit_log::{ActorKind, ExpiredKey};
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use futures_util::future::BoxFuture;
@@ -44,6 +45,14 @@ pub struct Caller {
     pub key: Option<Uuid>,
     /// The address of a caller without a key.
     pub keyless: Option<KeylessAddress>,
+    /// The name of the key; empty without one.
+    pub key_name: String,
+    /// Whether the key itself was sent, or the cookie of a sign-in.
+    pub(crate) kind: ActorKind,
+    /// When the secret ends that the caller proved who it is with, or its whole key.
+    pub expires_at: Option<Millis>,
+    /// The hosts that may be reached for the caller; all where it is empty.
+    pub hosts: Arc<[String]>,
     scopes: Vec<Scope>,
     /// When its use was last noted, so that a busy key is noted once a second and not every time.
     noted: AtomicI64,
@@ -64,9 +73,29 @@ impl Caller {
             plan_name: team.plan,
             key: key.map(|key| key.id),
             keyless: None,
+            key_name: key.map(|key| key.name.clone()).unwrap_or_default(),
+            kind: ActorKind::Key,
+            expires_at: key.and_then(|key| key.expires_at),
+            hosts: Arc::default(),
             scopes,
             noted: AtomicI64::new(0),
         }
+    }
+
+    /// Whoever began work that goes on by itself. What bounded the key then bounds the work, also when the key is gone.
+    pub fn of_work<'a>(
+        store: &'a dyn Store,
+        team: Team,
+        key: Option<Uuid>,
+        plans: &'a Plans,
+    ) -> BoxFuture<'a, StoreResult<Self>> {
+        Box::pin(async move {
+            let hosts = match key {
+                Some(key) => store.key_hosts(key).await?.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            Ok(Self { key, hosts: hosts.into(), ..Self::new(team, None, plans) })
+        })
     }
 
     /// A caller who is known by an address only.
@@ -95,11 +124,20 @@ impl Caller {
     }
 }
 
+/// What a credential turned out to be.
+#[derive(Debug, Clone)]
+enum Known {
+    Caller(Arc<Caller>),
+    /// It is known and would be valid, had it not ended then.
+    Expired(Arc<ExpiredKey>),
+    /// Nobody's, or revoked.
+    Invalid,
+}
+
 #[derive(Debug)]
 struct CachedKey {
     hash: [u8; 32],
-    /// `None`: the key is not valid, and need not be looked up again for a moment.
-    caller: Option<Arc<Caller>>,
+    known: Known,
     until: Instant,
 }
 
@@ -111,6 +149,8 @@ pub struct Callers {
     /// Counts [`Callers::forget`]: an answer read before it must not be cached after it.
     forgotten: AtomicU64,
     used: Mutex<HashMap<Uuid, Millis>>,
+    /// Keys whose use after their end was noted in the audit log.
+    expired: Mutex<HashMap<Uuid, Instant>>,
 }
 
 impl std::fmt::Debug for Callers {
@@ -121,7 +161,28 @@ impl std::fmt::Debug for Callers {
 
 impl Callers {
     pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
-        Self { store, plans, cached: RwLock::default(), forgotten: AtomicU64::new(0), used: Mutex::default() }
+        Self {
+            store,
+            plans,
+            cached: RwLock::default(),
+            forgotten: AtomicU64::new(0),
+            used: Mutex::default(),
+            expired: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
+    /// Whether the use of an expired key was noted by this process lately; from now on it was.
+    pub(crate) fn is_noted_expired(&self, key: Uuid, gap: Duration) -> bool {
+        let mut expired = self.expired.lock();
+        if expired.len() >= MAX_CACHED_KEYS {
+            expired.clear();
+        }
+        let before = expired.insert(key, Instant::now());
+        before.is_some_and(|at| at.elapsed() < gap)
     }
 
     pub fn plans(&self) -> &Plans {
@@ -146,11 +207,15 @@ impl Callers {
         hash: [u8; 32],
         credential: Credential,
     ) -> Result<Arc<Caller>, CallerError> {
-        let caller = match self.recall(&hash) {
+        let known = match self.recall(&hash) {
             Some(cached) => cached,
             None => self.look_up(hash, credential).await.map_err(crate::from_store)?,
         };
-        let caller = caller.ok_or(CallerError::Unauthorized)?;
+        let caller = match known {
+            Known::Caller(caller) => caller,
+            Known::Expired(key) => return Err(CallerError::KeyExpired(key)),
+            Known::Invalid => return Err(CallerError::Unauthorized),
+        };
         if let Some(key) = caller.key {
             let now = time::now();
             if now - caller.noted.load(Ordering::Relaxed) >= 1000 {
@@ -196,15 +261,14 @@ impl Callers {
     }
 
     /// `None`: ask the store. Otherwise what it said a moment ago.
-    #[expect(clippy::option_option, reason = "not cached, and cached as no good, are two things")]
-    fn recall(&self, hash: &[u8; 32]) -> Option<Option<Arc<Caller>>> {
+    fn recall(&self, hash: &[u8; 32]) -> Option<Known> {
         let cached = self.cached.read();
         let known = cached.get(&slot(hash))?;
         let fresh = known.until > Instant::now() && bool::from(known.hash.ct_eq(hash));
-        fresh.then(|| known.caller.clone())
+        fresh.then(|| known.known.clone())
     }
 
-    async fn look_up(&self, hash: [u8; 32], credential: Credential) -> StoreResult<Option<Arc<Caller>>> {
+    async fn look_up(&self, hash: [u8; 32], credential: Credential) -> StoreResult<Known> {
         let asked = self.forgotten.load(Ordering::SeqCst);
         let found = match credential {
             Credential::Key => self.store.key_by_hash(&hash).await?,
@@ -212,20 +276,38 @@ impl Callers {
                 self.store.sign_in(&hash).await?.map(|SignIn { key, team, .. }| (key, team))
             }
         };
+        let hosts = match &found {
+            Some((key, _)) => self.store.key_hosts(key.id).await?.unwrap_or_default(),
+            None => Vec::new(),
+        };
         let now = time::now();
-        let caller = found
-            .filter(|(key, _)| keys::status(key, now) == "active")
-            .map(|(key, team)| Arc::new(Caller::new(team, Some(&key), &self.plans)));
+        let known = match found {
+            Some((key, _)) if key.revoked_at.is_some() => Known::Invalid,
+            Some((key, team)) => match key.expires_at {
+                Some(at) if at <= now => {
+                    Known::Expired(Arc::new(ExpiredKey { key: key.id, team: team.id, name: key.name, at }))
+                }
+                _ => {
+                    let kind = credential.kind();
+                    Known::Caller(Arc::new(Caller {
+                        kind,
+                        hosts: hosts.into(),
+                        ..Caller::new(team, Some(&key), &self.plans)
+                    }))
+                }
+            },
+            None => Known::Invalid,
+        };
         let mut cached = self.cached.write();
         if self.forgotten.load(Ordering::SeqCst) != asked {
-            return Ok(caller);
+            return Ok(known);
         }
         if cached.len() >= MAX_CACHED_KEYS {
             cached.clear();
         }
         let until = Instant::now() + KEY_CACHE_TIME;
-        cached.insert(slot(&hash), CachedKey { hash, caller: caller.clone(), until });
-        Ok(caller)
+        cached.insert(slot(&hash), CachedKey { hash, known: known.clone(), until });
+        Ok(known)
     }
 }
 
@@ -234,6 +316,15 @@ impl Callers {
 enum Credential {
     Key,
     SignIn,
+}
+
+impl Credential {
+    fn kind(self) -> ActorKind {
+        match self {
+            Self::Key => ActorKind::Key,
+            Self::SignIn => ActorKind::SignIn,
+        }
+    }
 }
 
 /// What is stored of the token of a sign-in. Never the hash of a key: one cannot be used as the other.

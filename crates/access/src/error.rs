@@ -1,10 +1,12 @@
 //! Why a request of a caller is not accepted, whatever it is for. What callers see of it is made in one
 //! place, [`CallerError::to_wire`], at the edge or by the error of `engine` that it becomes a part of.
 
+use crate::audit_log::ExpiredKey;
 use serde_json::json;
 use std::sync::Arc;
 use store::StoreError;
 use store::idempotency::UsedKey;
+use stored_data::time::iso;
 use wire::{Kind, WireError};
 
 /// Its text is for logs; callers get [`CallerError::to_wire`].
@@ -12,6 +14,9 @@ use wire::{Kind, WireError};
 pub enum CallerError {
     #[error("it is not known who calls")]
     Unauthorized,
+    /// The key is the right one, so whoever sent it may know.
+    #[error("the key has expired")]
+    KeyExpired(Arc<ExpiredKey>),
     #[error("the key does not have the scope for this")]
     Forbidden,
     /// Authentication is off, and there is no team that callers could belong to.
@@ -59,6 +64,10 @@ impl CallerError {
     pub fn to_wire(&self) -> WireError {
         match self {
             Self::Unauthorized => Kind::Unauthorized.into(),
+            Self::KeyExpired(expired) => {
+                let reason = format!("the API key expired at {}; create or rotate one", iso(expired.at));
+                WireError::because(Kind::Unauthorized, &reason)
+            }
             Self::Forbidden => Kind::Forbidden.into(),
             Self::NoTeam => Kind::Unavailable.into(),
             Self::InsufficientCredits => Kind::InsufficientCredits.into(),

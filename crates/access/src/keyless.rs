@@ -3,6 +3,7 @@
 //! plan.
 
 use crate::attempts::address_id;
+use crate::audit_log::Actor;
 use crate::callers::{Caller, KeylessAddress};
 use crate::plans::Plans;
 use crate::{CallerError, from_store};
@@ -79,7 +80,7 @@ impl Keyless {
                 }
             };
             if team.plan != plan {
-                store.set_plan(TEAM, &plan).await?;
+                store.set_plan(TEAM, &plan, &Actor::server()).await?;
             }
             let team = Team { plan, ..team };
             let KeylessSettings { requests_per_day, credits_per_day, .. } = *settings;

@@ -1,9 +1,11 @@
 //! API keys: how they are made, hashed and shown. A key is `gn-` and 32 random bytes; only its SHA-256
 //! is stored. High-entropy secrets need no slow hash, and a fast one costs a request nothing.
 
+use crate::audit_log::Actor;
 use sha2::{Digest, Sha256};
-pub use store::keys::ApiKey;
-use store::keys::NewKey;
+use std::time::Duration;
+use store::keys::NextSecret;
+pub use store::keys::{ApiKey, KeyHosts, NewKey, ReplacedSecret, Rotated};
 use store::{KeyStore, Millis, StoreResult};
 use uuid::Uuid;
 use wire::Scope;
@@ -14,6 +16,19 @@ const PREFIX: &str = "gn-";
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 32 bytes are 256 bits; 43 digits of base 62 hold 256.03.
 const DIGITS: usize = 43;
+
+/// How long a secret goes on working that was replaced, where nothing else is said.
+pub const DEFAULT_PHASE_OUT_HOURS: u32 = 24;
+pub const MAX_PHASE_OUT_HOURS: u32 = 720;
+/// Hosts that one key is held to.
+const MAX_HOSTS: usize = 100;
+const MAX_HOST_BYTES: usize = 253;
+/// What a key that is held to hosts may not do: sessions and monitors are shared with other keys of the team, and an
+/// administrator could make a key without that bound.
+const NOT_HELD: [Scope; 3] = [Scope::Interact, Scope::Monitor, Scope::Admin];
+/// Why a key is not rotated.
+pub const ENDED: &str = "the key is expired or revoked; create a new one";
+pub const OF_CLIENT: &str = "the key belongs to an application, which renews it by itself";
 
 /// A key in the clear. Shown to a person once; never logged: `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
@@ -75,6 +90,11 @@ pub fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
+/// What a key that is held to hosts gets when nothing is said: all that it can be held at.
+pub fn held_scopes() -> Vec<Scope> {
+    Scope::ALL.iter().copied().filter(|scope| !NOT_HELD.contains(scope)).collect()
+}
+
 /// Everything a key may do but administration; what a new key gets when nothing is said.
 pub fn ordinary_scopes() -> Vec<Scope> {
     Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin).collect()
@@ -88,8 +108,48 @@ pub async fn create(
     scopes: &[Scope],
     expires_at: Option<Millis>,
     secret: &Secret,
+    by: &Actor,
 ) -> StoreResult<ApiKey> {
-    store.create_key(new_key(team, name, scopes, expires_at, secret)).await
+    create_held(store, new_key(team, name, scopes, expires_at, secret), Vec::new(), by).await
+}
+
+/// The same for a key that may reach these hosts only, which are as [`parse_hosts`] returned them; all where there are
+/// none.
+pub async fn create_held(
+    store: &dyn KeyStore,
+    key: NewKey,
+    hosts: Vec<String>,
+    by: &Actor,
+) -> StoreResult<ApiKey> {
+    store.create_key(NewKey { hosts, ..key }, by).await
+}
+
+/// Hosts that a key may be held to: names, addresses, and `*.` before a name for everything below it. An error that says
+/// what is wrong with them.
+pub fn parse_hosts(asked: &[String], scopes: &[Scope]) -> Result<Vec<String>, String> {
+    if asked.is_empty() || asked.len() > MAX_HOSTS {
+        return Err(format!("must name 1 to {MAX_HOSTS} hosts"));
+    }
+    if let Some(scope) = scopes.iter().find(|scope| NOT_HELD.contains(scope)) {
+        let name = scope.name();
+        return Err(format!("cannot be held by a key with the scope {name}; leave {name} out of its scopes"));
+    }
+    asked.iter().map(|text| parse_host(text).ok_or_else(|| format!("`{text}` is not a host"))).collect()
+}
+
+fn parse_host(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (below, name) = text.strip_prefix("*.").map_or((false, text), |name| (true, name));
+    let host = url::Host::parse(name.strip_suffix('.').unwrap_or(name)).ok()?;
+    let plain = host.to_string();
+    let fits = match host {
+        url::Host::Domain(_) => {
+            plain.len() <= MAX_HOST_BYTES
+                && plain.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+        }
+        url::Host::Ipv4(_) | url::Host::Ipv6(_) => !below,
+    };
+    fits.then(|| if below { format!("*.{plain}") } else { plain })
 }
 
 pub fn new_key(
@@ -107,7 +167,22 @@ pub fn new_key(
         hash: secret.hash(),
         scopes: scopes.iter().map(|scope| scope.name().to_owned()).collect(),
         expires_at,
+        hosts: Vec::new(),
     }
+}
+
+/// Gives a key of a team a new secret; the one before goes on working for `phase_out`.
+pub async fn rotate(
+    store: &dyn KeyStore,
+    team: Uuid,
+    key: Uuid,
+    phase_out: Duration,
+    expires_at: Option<Millis>,
+    secret: &Secret,
+    by: &Actor,
+) -> StoreResult<Rotated> {
+    let next = NextSecret { hint: secret.hint(), hash: secret.hash(), phase_out, expires_at };
+    store.rotate_key(team, key, next, by).await
 }
 
 /// The status of a key now.
@@ -133,6 +208,35 @@ mod tests {
         assert_eq!(first.reveal().len(), 46);
         assert!(Secret::chosen(first.reveal()).is_ok());
         assert!(!format!("{first:?}").contains(&first.reveal()[8..]));
+    }
+
+    #[test]
+    fn hosts_are_written_plainly() {
+        let parse = |text: &str| parse_hosts(&[text.to_owned()], &[Scope::Scrape]);
+        for (text, plain) in [
+            ("Example.ORG", "example.org"),
+            (" *.example.org ", "*.example.org"),
+            ("bücher.example.", "xn--bcher-kva.example"),
+            ("127.1", "127.0.0.1"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(parse(text).unwrap(), [plain]);
+        }
+        for wrong in [
+            "",
+            "*",
+            "*.",
+            "a b",
+            "http://a.example",
+            "a.example:80",
+            "a.example/x",
+            "*.127.0.0.1",
+            "a*.example",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse_hosts(&["a.example".to_owned()], &[Scope::Scrape, Scope::Interact]).is_err());
+        assert!(parse_hosts(&[], &[Scope::Scrape]).is_err());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! they do. This crate knows no capability.
 
 mod attempts;
+pub mod audit_log;
 pub mod authorization;
 pub mod callers;
 pub mod credits;

@@ -3,6 +3,7 @@
 //! those of [`crate::keys`], so scopes, plans and limits hold for them like for any other.
 
 use crate::attempts::{AttemptLimit, FailureLimit};
+use crate::audit_log::{Actor, ActorKind};
 use crate::callers::Callers;
 use crate::keys::{self, Secret, ordinary_scopes};
 use futures_util::future::BoxFuture;
@@ -136,7 +137,7 @@ impl Registrations {
             let identity = self.verify(address, client, assertion, expected).await?;
             self.count(address, REGISTER).await?;
             let ends = identity.issuer.needs_secret_of(&identity.client_id);
-            self.create_key(&identity, None, ends.then(token_end)).await
+            self.create_key(address, &identity, None, ends.then(token_end)).await
         })
     }
 
@@ -151,7 +152,7 @@ impl Registrations {
     ) -> BoxFuture<'a, Result<Registered, RegistrationError>> {
         Box::pin(async move {
             let identity = self.verify(address, client, assertion, expected).await?;
-            self.create_key(&identity, asked_scopes, Some(token_end())).await
+            self.create_key(address, &identity, asked_scopes, Some(token_end())).await
         })
     }
 
@@ -175,7 +176,8 @@ impl Registrations {
             let hash = hash(&["anonymous", &user.to_string()]);
             let scopes = ordinary_scopes();
             let key = keys::new_key(user, "anonymous agent", &scopes, None, &secret);
-            let key = self.store.register(new_registration(hash, "anonymous", key)).await?;
+            let by = Actor::new(ActorKind::Agent, "an agent without an assertion", Some(address));
+            let key = self.store.register(new_registration(hash, "anonymous", key), &by).await?;
             Ok(Registered { user, secret, key })
         })
     }
@@ -191,17 +193,23 @@ impl Registrations {
             let now = time::now() / 1000;
             let verified = self.verifier.verify_logout(logout_token, expected, now).await;
             let (issuer, subject) = self.count_failure(address, verified.map_err(Into::into)).await?;
-            let revoked = self.store.revoke_user(&user_hash(&issuer, &subject)).await?;
+            let by = Actor::new(ActorKind::Agent, &format!("the issuer {issuer}"), Some(address));
+            let revoked = self.store.revoke_user(&user_hash(&issuer, &subject), &by).await?;
             self.callers.forget();
             Ok(revoked)
         })
     }
 
     /// Revokes one token by itself. Unknown tokens are not an error (RFC 7009): they do not work either.
-    pub fn revoke_token<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<(), RegistrationError>> {
+    pub fn revoke_token<'a>(
+        &'a self,
+        address: IpAddr,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), RegistrationError>> {
         Box::pin(async move {
             if let Some((key, team)) = self.store.key_by_hash(&keys::hash(token)).await? {
-                self.store.revoke_key(team.id, key.id).await?;
+                let by = Actor { key: Some(key.id), ..Actor::new(ActorKind::Key, &key.name, Some(address)) };
+                self.store.revoke_key(team.id, key.id, &by).await?;
                 self.callers.forget();
             }
             Ok(())
@@ -260,6 +268,7 @@ impl Registrations {
 
     async fn create_key(
         &self,
+        address: IpAddr,
         identity: &Identity,
         asked_scopes: Option<&str>,
         expires_at: Option<i64>,
@@ -270,7 +279,8 @@ impl Registrations {
         let name: String = format!("agent {}", identity.client_id).chars().take(MAX_NAME_CHARS).collect();
         let user = user_hash(&identity.issuer.issuer, &identity.subject);
         let key = keys::new_key(team, &name, &scopes, expires_at, &secret);
-        let key = self.store.register(new_registration(user, &identity.client_id, key)).await?;
+        let by = Actor::new(ActorKind::Agent, &identity.client_id, Some(address));
+        let key = self.store.register(new_registration(user, &identity.client_id, key), &by).await?;
         Ok(Registered { user: uuid_from(&user), secret, key })
     }
 

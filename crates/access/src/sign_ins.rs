@@ -1,6 +1,7 @@
 //! Sign-ins of people who use the dashboard: an API key, or a link that works once, is traded for a token that the
 //! browser keeps as a cookie and that acts as the key for some hours. Ends by time, by hand and with the key.
 
+use crate::audit_log::Actor;
 use crate::callers::{Callers, sign_in_hash};
 use crate::keys::{self, Secret};
 use crate::{CallerError, from_store};
@@ -53,13 +54,26 @@ impl SignIns {
         Self { store, callers, link: Mutex::default() }
     }
 
-    /// Starts a sign-in that acts as this key. Forbidden for keys of applications, which a person would otherwise
-    /// not get rid of by renewing or taking them back.
-    pub fn start(&self, key: Uuid) -> BoxFuture<'_, Result<StartedSignIn, CallerError>> {
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
+    /// Starts a sign-in that acts as this key, and that lasts no longer than the secret that proved it. Forbidden for
+    /// keys of applications, which a person would otherwise not get rid of by renewing or taking them back.
+    pub fn start(
+        &self,
+        key: Uuid,
+        secret_expires_at: Option<Millis>,
+        by: Actor,
+    ) -> BoxFuture<'_, Result<StartedSignIn, CallerError>> {
         Box::pin(async move {
             let token = random_token()?;
             let hash = sign_in_hash(token.reveal());
-            let started = self.store.start_sign_in(&hash, key, SIGN_IN_DURATION).await.map_err(from_store)?;
+            let left = secret_expires_at.map_or(SIGN_IN_DURATION, |at| {
+                Duration::from_millis(u64::try_from(at - time::now()).unwrap_or(0)).min(SIGN_IN_DURATION)
+            });
+            let note = self.note_of_start(key, &by).await.map_err(from_store)?;
+            let started = self.store.start_sign_in(&hash, key, left, note).await.map_err(from_store)?;
             let expires_at = started.ok_or(CallerError::Forbidden)?;
             Ok(StartedSignIn { token, expires_at })
         })
@@ -74,18 +88,18 @@ impl SignIns {
     }
 
     /// Ends the sign-in with this token; nothing happens where there is none.
-    pub fn end<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<(), CallerError>> {
+    pub fn end<'a>(&'a self, token: &'a str, by: &'a Actor) -> BoxFuture<'a, Result<(), CallerError>> {
         Box::pin(async move {
-            self.store.end_sign_in(&sign_in_hash(token)).await.map_err(from_store)?;
+            self.store.end_sign_in(&sign_in_hash(token), by).await.map_err(from_store)?;
             self.callers.forget();
             Ok(())
         })
     }
 
     /// Ends every sign-in that acts as this key.
-    pub fn end_all(&self, key: Uuid) -> BoxFuture<'_, Result<(), CallerError>> {
+    pub fn end_all<'a>(&'a self, key: Uuid, by: &'a Actor) -> BoxFuture<'a, Result<(), CallerError>> {
         Box::pin(async move {
-            self.store.end_sign_ins(key).await.map_err(from_store)?;
+            self.store.end_sign_ins(key, by).await.map_err(from_store)?;
             self.callers.forget();
             Ok(())
         })

@@ -7,7 +7,9 @@
 //! page before it is read (`fetched_page::parse_response`).
 
 use crate::host_rules::HostRules;
+use access::Caller;
 use net::UrlRule;
+use outbox::webhooks::Webhook;
 use sites::{PageUrl, Scope, UrlEquivalence};
 use std::fmt;
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub enum AddressRule {
     ThreatProtection,
     StrictUrls,
     CrawlScope,
+    /// The hosts that the caller's key may reach.
+    KeyHosts,
 }
 
 impl AddressRule {
@@ -54,6 +58,7 @@ impl AddressRule {
             Self::ThreatProtection => "threatProtection",
             Self::StrictUrls => "strictConstrainToURLs",
             Self::CrawlScope => "crawl scope",
+            Self::KeyHosts => "hosts of the key",
         }
     }
 }
@@ -74,6 +79,7 @@ impl fmt::Display for RefusedUrl {
                 write!(out, "strictConstrainToURLs does not allow {url}, which is on another site")
             }
             AddressRule::CrawlScope => write!(out, "{url} is outside the crawled site"),
+            AddressRule::KeyHosts => write!(out, "the API key may not reach the host of {url}"),
         }
     }
 }
@@ -84,12 +90,38 @@ impl AllowedUrls {
         Self { hosts: hosts.into_iter().collect(), site: None }
     }
 
+    /// Also holds what is fetched for a caller to the hosts of the caller's key.
+    pub fn hold_to(&mut self, caller: &Caller) {
+        if let Some(rules) = HostRules::of_caller(caller)
+            && !self.hosts.contains(&rules)
+        {
+            self.hosts.push(rules);
+        }
+    }
+
+    /// Whether the key of a caller may reach this address.
+    pub fn check_key(caller: &Caller, url: &str) -> Result<(), RefusedUrl> {
+        match HostRules::of_caller(caller) {
+            Some(rules) if !Url::parse(url).is_ok_and(|url| rules.allow(&url)) => {
+                Err(RefusedUrl { url: url.to_owned(), rule: AddressRule::KeyHosts })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of where a webhook is sent.
+    pub fn check_webhook(caller: &Caller, webhook: Option<&Webhook>) -> Result<(), RefusedUrl> {
+        webhook.map_or(Ok(()), |webhook| Self::check_key(caller, &webhook.url))
+    }
+
     /// Whether a page may come from this address.
     pub fn check(&self, url: &Url) -> Result<(), RefusedUrl> {
         let Self { hosts, site } = self;
         let refused = |rule| Err(RefusedUrl { url: url.to_string(), rule });
-        if !hosts.iter().all(|hosts| hosts.allow(url)) {
-            return refused(AddressRule::ThreatProtection);
+        match hosts.iter().find(|hosts| !hosts.allow(url)) {
+            Some(HostRules::OfKey(_)) => return refused(AddressRule::KeyHosts),
+            Some(HostRules::Lists(_)) => return refused(AddressRule::ThreatProtection),
+            None => {}
         }
         match site {
             Some(site) if !site.allows(url) => refused(site.rule),

@@ -1,5 +1,6 @@
 //! `threatProtection`: the hosts that a request must not touch.
 
+use access::Caller;
 use std::sync::Arc;
 use url::Url;
 use wire::Issues;
@@ -8,28 +9,50 @@ use wire::scrape::ThreatInput;
 const MAX_ENTRIES: usize = 1_000;
 const MAX_ENTRY_BYTES: usize = 253;
 
-/// Hosts that a request must not touch. Cheap to clone.
+/// Hosts that a request must not touch. Cheap to clone. Its debug form is part of keys of stored pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostRules(Arc<Lists>);
+pub enum HostRules {
+    /// Those of `threatProtection`.
+    Lists(Arc<Lists>),
+    /// All but these, which are those of the caller's key.
+    OfKey(Arc<[String]>),
+}
 
 #[derive(Debug, PartialEq, Eq)]
-struct Lists {
+pub struct Lists {
     forbidden: Vec<String>,
     allowed: Vec<String>,
     domains: Vec<String>,
 }
 
 impl HostRules {
+    /// What the key of a caller may reach; `None` where that is everything.
+    pub fn of_caller(caller: &Caller) -> Option<Self> {
+        (!caller.hosts.is_empty()).then(|| Self::OfKey(caller.hosts.clone()))
+    }
+
     /// Whether an address may be asked for.
     pub fn allow(&self, url: &Url) -> bool {
         let Some(host) = url.host_str() else { return false };
         let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let lists = match self {
+            Self::OfKey(hosts) => return hosts.iter().any(|pattern| is_of(pattern, &host)),
+            Self::Lists(lists) => lists,
+        };
         let named = |list: &[String]| list.iter().any(|pattern| fits(pattern, &host));
-        if named(&self.0.allowed) {
+        if named(&lists.allowed) {
             return true;
         }
         let last = host.rsplit('.').next().unwrap_or_default();
-        !named(&self.0.forbidden) && !self.0.domains.iter().any(|domain| domain == last)
+        !named(&lists.forbidden) && !lists.domains.iter().any(|domain| domain == last)
+    }
+}
+
+/// Whether a host is the one of a key's list, or below it where it is written `*.name`.
+fn is_of(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix("*.") {
+        Some(name) => host.strip_suffix(name).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+        None => host == pattern,
     }
 }
 
@@ -94,7 +117,7 @@ pub fn resolve(asked: Option<&ThreatInput>, issues: &mut Issues) -> Option<HostR
     };
     // A whitelist only makes exceptions: where nothing is forbidden there is no rule.
     let forbids = !lists.forbidden.is_empty() || !lists.domains.is_empty();
-    forbids.then(|| HostRules(Arc::new(lists)))
+    forbids.then(|| HostRules::Lists(Arc::new(lists)))
 }
 
 #[cfg(test)]
@@ -119,6 +142,25 @@ mod tests {
             ("a*b", "ab.c"),
         ] {
             assert!(!fits(pattern, host), "{pattern} {host}");
+        }
+    }
+
+    #[test]
+    fn a_key_reaches_its_hosts_and_no_others() {
+        let rules = HostRules::OfKey(["a.example".to_owned(), "*.b.example".to_owned()].into());
+        let allow = |url: &str| rules.allow(&Url::parse(url).unwrap());
+        for own in [
+            "https://a.example/x",
+            "http://A.example.:8080/",
+            "https://x.b.example/",
+            "https://x.y.b.example/",
+        ] {
+            assert!(allow(own), "{own}");
+        }
+        for other in
+            ["https://x.a.example/", "https://b.example/", "https://xb.example/", "about:blank", "data:,x"]
+        {
+            assert!(!allow(other), "{other}");
         }
     }
 

@@ -29,6 +29,9 @@ const MAX_SMALL_ROWS: [(SmallRows, u32); 4] = [
     (SmallRows::IdempotencyKeys, 2_000_000),
 ];
 
+/// Rows of the audit log that a team keeps at most.
+const MAX_AUDIT_ROWS_OF_TEAM: u32 = 200_000;
+
 #[derive(Debug, Clone, Copy)]
 pub struct JanitorOptions {
     /// How often passed deadlines and a full cache are looked for, and lost leases where this is not done by
@@ -58,6 +61,8 @@ pub struct JanitorOptions {
     pub run_ceiling: u64,
     /// The most bytes that webhooks on their way and given up may take; those given up go first.
     pub webhook_ceiling: u64,
+    /// How long rows of the audit log are kept.
+    pub audit_retention: Duration,
 }
 
 /// Runs until told to stop. Errors are logged and the next round tries again.
@@ -150,6 +155,8 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         "authorizations",
         repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_authorizations(PURGE_BATCH)).await,
     );
+    let purge = || store.purge_audit(options.audit_retention, MAX_AUDIT_ROWS_OF_TEAM, PURGE_BATCH);
+    log_error("audit log", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, purge).await);
     // Notes the time, from which a server goes on that is started after its clock was set back.
     log_error("ping", store.ping().await);
     log_error("limits", store.sweep_limits().await);

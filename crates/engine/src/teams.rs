@@ -3,13 +3,14 @@
 
 use crate::{Error, from_store};
 use access::Caller;
-use access::keys::{self, Secret};
+use access::audit_log::{self, Actor, AuditAction, AuditEntry, AuditFilter};
+use access::keys::{self, ApiKey, KeyHosts, NewKey, ReplacedSecret, Rotated, Secret};
 use outbox::webhooks::signing_secrets;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use store::activity::{ActivityEntry, ActivityFilter, Viewer};
 use store::credits::{Balance, DayUsage, UsagePeriod};
-use store::keys::ApiKey;
 use store::webhooks::{Delivery, WebhookSecret};
 use store::work::QueueStatus;
 use store::{Millis, Store};
@@ -83,21 +84,43 @@ impl Teams {
         self.0.keys(caller.team).await.map_err(from_store)
     }
 
-    pub async fn create_key(
+    /// Creates the key, which may reach these hosts only; all where there are none.
+    pub async fn create_key(&self, key: NewKey, hosts: Vec<String>, by: &Actor) -> Result<ApiKey, Error> {
+        keys::create_held(self.0.as_ref(), key, hosts, by).await.map_err(from_store)
+    }
+
+    /// The hosts of those keys of the team that may not reach all.
+    pub async fn hosts_of_keys(&self, caller: &Caller) -> Result<Vec<KeyHosts>, Error> {
+        self.0.hosts_of_keys(caller.team).await.map_err(from_store)
+    }
+
+    /// Secrets of the team's keys that were replaced and still work.
+    pub async fn replaced_secrets(&self, caller: &Caller) -> Result<Vec<ReplacedSecret>, Error> {
+        self.0.replaced_secrets(caller.team).await.map_err(from_store)
+    }
+
+    /// Gives a key a new secret; the one before goes on working for `phase_out`.
+    pub async fn rotate_key(
         &self,
         caller: &Caller,
-        name: &str,
-        scopes: &[Scope],
+        id: Uuid,
+        phase_out: Duration,
         expires_at: Option<Millis>,
         secret: &Secret,
+        by: &Actor,
     ) -> Result<ApiKey, Error> {
-        let key = keys::create(self.0.as_ref(), caller.team, name, scopes, expires_at, secret);
-        key.await.map_err(from_store)
+        let rotated = keys::rotate(self.0.as_ref(), caller.team, id, phase_out, expires_at, secret, by);
+        match rotated.await.map_err(from_store)? {
+            Rotated::Key(key) => Ok(key),
+            Rotated::Missing => Err(Kind::NotFound.into()),
+            Rotated::Ended => Err(Error::because(Kind::Conflict, keys::ENDED)),
+            Rotated::OfClient => Err(Error::because(Kind::Conflict, keys::OF_CLIENT)),
+        }
     }
 
     /// Revokes a key for good.
-    pub async fn revoke_key(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
-        let found = self.0.revoke_key(caller.team, id).await.map_err(from_store)?;
+    pub async fn revoke_key(&self, caller: &Caller, id: Uuid, by: &Actor) -> Result<(), Error> {
+        let found = self.0.revoke_key(caller.team, id, by).await.map_err(from_store)?;
         if found { Ok(()) } else { Err(Kind::NotFound.into()) }
     }
 
@@ -111,8 +134,32 @@ impl Teams {
         &self,
         caller: &Caller,
         phase_out: Duration,
+        by: &Actor,
     ) -> Result<Vec<WebhookSecret>, Error> {
-        Ok(signing_secrets::rotate(self.0.as_ref(), caller.team, phase_out).await?)
+        Ok(signing_secrets::rotate(self.0.as_ref(), caller.team, phase_out, by).await?)
+    }
+
+    /// What happened to keys, sign-ins, applications and settings of the team, newest first, older than `before`.
+    pub async fn audit_entries(
+        &self,
+        caller: &Caller,
+        filter: AuditFilter<'_>,
+        before: Option<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, Error> {
+        self.0.audit_entries(caller.team, filter, before, limit).await.map_err(from_store)
+    }
+
+    /// Writes down something that changed a setting of the team.
+    pub async fn note(
+        &self,
+        caller: &Caller,
+        by: &Actor,
+        action: AuditAction,
+        subject: Uuid,
+        details: Value,
+    ) {
+        audit_log::note(self.0.as_ref(), caller, by, action, subject, details).await;
     }
 
     /// Deliveries that were given up, newest first, older than `before`.

@@ -1,6 +1,7 @@
 //! The first team and its key: created at the first start, and left in a file of the data directory.
 
 use crate::settings::Settings;
+use access::audit_log::{Actor, ActorKind};
 use access::keys::{Secret, new_key};
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -61,7 +62,9 @@ pub async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) ->
         Some(_) => {}
         None => {
             let team = store.teams().await?.into_iter().next().context("there is no team")?;
-            let created = access::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await;
+            let by = Actor::new(ActorKind::Server, "the setting api_key", None);
+            let created =
+                access::keys::create(store, team.id, "configured", Scope::ALL, None, chosen, &by).await;
             // Another server that started at the same time may have created it.
             if let Err(error) = created
                 && store.key_by_hash(&chosen.hash()).await?.is_none()

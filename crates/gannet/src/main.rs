@@ -57,9 +57,11 @@ struct Globals {
 enum Command {
     /// Start the server
     Serve(commands::serve::Serve),
-    /// Create, list and revoke API keys
+    /// Create, list, rotate and revoke API keys
     #[command(subcommand)]
     Keys(commands::keys::Keys),
+    /// Show what happened to keys, sign-ins and settings of a team, and who did it
+    Audit(commands::audit::Audit),
     /// Check the installation and show all settings
     Doctor(commands::doctor::Doctor),
     /// Import into, verify and query the research index
@@ -219,6 +221,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve.run(cli.globals).await,
+            Command::Audit(audit) => audit.run(&cli.globals.settings(Vec::new())?).await,
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),

@@ -3,14 +3,15 @@
 mod keyless;
 
 use crate::app::{App, Cors, Settings};
-use crate::base_url::base_url;
+use crate::base_url::{ClientAddress, base_url};
 use crate::error::ApiError;
+use access::audit_log::{self, Actor};
 use access::keyless::Quota;
-use access::{Caller, RateGroup};
+use access::{Caller, CallerError, RateGroup};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -35,7 +36,8 @@ pub struct RouteAccess {
 
 pub async fn guard(State(access): State<RouteAccess>, mut request: Request, next: Next) -> Response {
     let keyless = keyless::caller(&access, &request);
-    let checked = check_access(&access, request.method(), request.headers(), keyless).await;
+    let address = client_address(request.extensions());
+    let checked = check_access(&access, request.method(), request.headers(), address, keyless).await;
     match checked {
         Ok((caller, quota)) => {
             request.extensions_mut().insert(caller);
@@ -50,11 +52,12 @@ async fn check_access(
     access: &RouteAccess,
     method: &Method,
     headers: &HeaderMap,
+    address: Option<IpAddr>,
     keyless: Option<Arc<Caller>>,
 ) -> Result<(Arc<Caller>, Option<Quota>), WireError> {
     let caller = match keyless {
         Some(caller) => caller,
-        None => identify(&access.app, method, headers).await?,
+        None => identify(&access.app, method, headers, address).await?,
     };
     if let Some(scope) = access.scope {
         caller.require(scope)?;
@@ -72,18 +75,40 @@ async fn check_access(
 }
 
 /// The caller identified by the `Authorization` header, or by the cookie of a sign-in.
-pub async fn identify(app: &App, method: &Method, headers: &HeaderMap) -> Result<Arc<Caller>, WireError> {
+/// That a key which has expired was used from `address` is noted.
+pub async fn identify(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Result<Arc<Caller>, WireError> {
     if !app.settings.auth {
         reject_web_pages(&app.settings, headers)?;
         return Ok(app.callers.anyone().await?);
     }
     if headers.contains_key(AUTHORIZATION) {
         let key = bearer(headers).ok_or(Kind::Unauthorized)?;
-        return Ok(app.callers.authenticate(key).await?);
+        return noted(app, app.callers.authenticate(key).await, address).await;
     }
     let token = sign_in_token(headers).ok_or_else(|| keyless::key_needed(app))?;
     require_own_page(app, method, headers)?;
-    Ok(app.callers.authenticate_sign_in(token).await?)
+    noted(app, app.callers.authenticate_sign_in(token).await, address).await
+}
+
+async fn noted(
+    app: &App,
+    authenticated: Result<Arc<Caller>, CallerError>,
+    address: Option<IpAddr>,
+) -> Result<Arc<Caller>, WireError> {
+    if let Err(CallerError::KeyExpired(expired)) = &authenticated {
+        audit_log::note_expired_use(&app.callers, expired, address).await;
+    }
+    Ok(authenticated?)
+}
+
+/// None for tools of this process, which have no connection.
+pub fn client_address(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ClientAddress>().map(|address| address.0)
 }
 
 /// The token of a sign-in, which browsers send by themselves, whatever page asks.
@@ -218,6 +243,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let caller = parts.extensions.get::<Arc<Caller>>().cloned();
         Ok(Self(caller.ok_or(Kind::Unauthorized)?))
+    }
+}
+
+/// The authenticated caller as the audit log names it, with its address.
+#[derive(Debug, Clone)]
+pub struct AuditActor(pub Actor);
+
+impl<S: Send + Sync> FromRequestParts<S> for AuditActor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Arc<Caller>>().ok_or(Kind::Unauthorized)?;
+        Ok(Self(caller.actor(client_address(&parts.extensions))))
     }
 }
 

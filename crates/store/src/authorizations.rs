@@ -2,6 +2,7 @@
 //! allowed them. Each authorization is a key of the team, whose secret the client renews. Codes and refresh tokens are
 //! known by their hashes only.
 
+use crate::audit_log::Actor;
 use crate::keys::{ApiKey, NewKey};
 use crate::{Millis, StoreResult};
 use std::time::Duration;
@@ -82,7 +83,7 @@ pub trait AuthorizationStore: Send + Sync + 'static {
     async fn keep_client(&self, id: Uuid, keep_for: Duration) -> StoreResult<()>;
 
     /// `false` when the key of the person was itself given to a client: it must not allow others.
-    async fn authorize(&self, new: NewAuthorization, keep_for: Duration) -> StoreResult<bool>;
+    async fn authorize(&self, new: NewAuthorization, keep_for: Duration, by: &Actor) -> StoreResult<bool>;
 
     /// The authorization of a code, used or not.
     async fn authorization_by_code(&self, code: &[u8; 32]) -> StoreResult<Option<Authorization>>;
@@ -97,6 +98,7 @@ pub trait AuthorizationStore: Send + Sync + 'static {
         key: NewKey,
         refresh: RefreshHashes,
         keep_for: Duration,
+        by: &Actor,
     ) -> StoreResult<Traded>;
 
     /// Gives the key of an authorization a new secret, for a refresh token that is used up with it.
@@ -106,6 +108,7 @@ pub trait AuthorizationStore: Send + Sync + 'static {
         next: &[u8; 32],
         secret: RenewedSecret,
         keep_for: Duration,
+        by: &Actor,
     ) -> StoreResult<Traded>;
 
     /// Deletes up to `limit` clients that have expired, and as many authorizations with their keys a day after they

@@ -1,5 +1,6 @@
 //! Teams and their API keys. Only the hash of a key is ever stored.
 
+use crate::audit_log::Actor;
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult};
 use std::time::Duration;
@@ -47,6 +48,15 @@ pub struct NewKey {
     pub hash: [u8; 32],
     pub scopes: Vec<String>,
     pub expires_at: Option<Millis>,
+    /// The hosts that the key may reach; empty for all.
+    pub hosts: Vec<String>,
+}
+
+/// The hosts that a key may reach, where it may not reach all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyHosts {
+    pub key: Uuid,
+    pub hosts: Vec<String>,
 }
 
 /// A secret of a key that was replaced and still works.
@@ -92,20 +102,25 @@ pub trait KeyStore: Send + Sync + 'static {
     /// Oldest first.
     async fn teams(&self) -> StoreResult<Vec<Team>>;
     /// Changes the plan; `false` when there is no such team.
-    async fn set_plan(&self, team: Uuid, plan: &str) -> StoreResult<bool>;
+    async fn set_plan(&self, team: Uuid, plan: &str, by: &Actor) -> StoreResult<bool>;
 
-    async fn create_key(&self, key: NewKey) -> StoreResult<ApiKey>;
+    async fn create_key(&self, key: NewKey, by: &Actor) -> StoreResult<ApiKey>;
     /// Looks a key up by the hash of a secret, with its team. Expired and revoked keys are returned too: the
     /// caller decides, and can say why. By a secret that was replaced, the key expires when that secret does.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<(ApiKey, Team)>>;
     /// Oldest first, revoked ones included.
     async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>>;
     /// Revokes for good; `false` when the team has no such key. Revoking twice keeps the first time.
-    async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool>;
+    async fn revoke_key(&self, team: Uuid, key: Uuid, by: &Actor) -> StoreResult<bool>;
     /// Gives a key a new secret. The one before works until its end, and so do sign-ins that were started with it.
-    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret) -> StoreResult<Rotated>;
+    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret, by: &Actor) -> StoreResult<Rotated>;
     /// The replaced secrets of a team's keys that still work, the one that ends first before the others.
     async fn replaced_secrets(&self, team: Uuid) -> StoreResult<Vec<ReplacedSecret>>;
+    /// The hosts that a key may reach, also when it is gone; `None` for all. A key that a person gave to a client has
+    /// those of the key of that person.
+    async fn key_hosts(&self, key: Uuid) -> StoreResult<Option<Vec<String>>>;
+    /// The same of all keys of a team that may not reach all.
+    async fn hosts_of_keys(&self, team: Uuid) -> StoreResult<Vec<KeyHosts>>;
     /// Notes when keys were last used. Batched by the caller, so that a request costs no write.
     /// Never moves a time backwards.
     async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()>;
@@ -139,6 +154,10 @@ pub(crate) fn replaced_secret_from_row(row: &impl Columns) -> StoreResult<Replac
     Ok(ReplacedSecret { key: row.id("key_id")?, hint: row.text("hint")?, expires_at: row.int("expires_at")? })
 }
 
+pub(crate) fn hosts_from_row(row: &impl Columns) -> StoreResult<Vec<String>> {
+    parse_scopes(&row.text("hosts")?)
+}
+
 /// The team of a key, from a row that has both: its columns start with `team_`.
 pub(crate) fn team_of_key_from_row(row: &impl Columns) -> StoreResult<Team> {
     Ok(Team {
@@ -150,11 +169,12 @@ pub(crate) fn team_of_key_from_row(row: &impl Columns) -> StoreResult<Team> {
     })
 }
 
-/// Scopes are kept as a JSON list, the same on both databases.
+/// Scopes and hosts are kept as a JSON list, the same on both databases.
 pub(crate) fn scopes_to_text(scopes: &[String]) -> String {
     serde_json::Value::from(scopes.to_vec()).to_string()
 }
 
 pub(crate) fn parse_scopes(text: &str) -> StoreResult<Vec<String>> {
-    serde_json::from_str(text).map_err(|error| StoreError::Database(format!("the scopes of a key: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| StoreError::Database(format!("the scopes or hosts of a key: {error}")))
 }

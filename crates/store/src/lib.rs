@@ -12,6 +12,7 @@
 pub mod activity;
 pub mod admission;
 pub mod agents;
+pub mod audit_log;
 pub mod authorizations;
 mod batch;
 pub mod browser_sessions;
@@ -52,6 +53,7 @@ pub mod work;
 
 pub use activity::ActivityStore;
 pub use agents::RunStore;
+pub use audit_log::AuditStore;
 pub use authorizations::AuthorizationStore;
 pub use browser_sessions::BrowserSessionStore;
 pub use ceilings::CeilingStore;
@@ -111,6 +113,7 @@ pub trait Store:
     + BrowserSessionStore
     + SignInStore
     + AuthorizationStore
+    + AuditStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

@@ -1,6 +1,7 @@
 //! Keys that agents obtained with an identity assertion: which assertions have been used, and which keys belong to
 //! which user of an issuer. Users are known by a hash only.
 
+use crate::audit_log::Actor;
 use crate::keys::{ApiKey, NewKey};
 use crate::{Millis, StoreResult};
 
@@ -25,10 +26,10 @@ pub trait RegistrationStore: Send + Sync + 'static {
     async fn use_assertion(&self, assertion: &[u8; 32], until: Millis) -> StoreResult<bool>;
 
     /// Creates the key and notes whose it is.
-    async fn register(&self, registration: NewRegistration) -> StoreResult<ApiKey>;
+    async fn register(&self, registration: NewRegistration, by: &Actor) -> StoreResult<ApiKey>;
 
     /// Revokes every key of a user; how many were valid until now.
-    async fn revoke_user(&self, user: &UserHash) -> StoreResult<u64>;
+    async fn revoke_user(&self, user: &UserHash, by: &Actor) -> StoreResult<u64>;
 
     /// Deletes up to `limit` assertions that have expired, and as many keys of users that expired more than a day
     /// ago; how many of whichever were more.

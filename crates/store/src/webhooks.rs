@@ -6,6 +6,7 @@
 //! - A delivery is handed out under a lease, and again when the lease ran out: at least once, never lost.
 //! - What was given up stays readable (the dead letters) until it expires, and can be sent again.
 
+use crate::audit_log::Actor;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
@@ -111,6 +112,7 @@ pub trait WebhookStore: Send + Sync + 'static {
         team: Uuid,
         secret: &str,
         phase_out: Duration,
+        by: &Actor,
     ) -> StoreResult<WebhookSecret>;
 }
 

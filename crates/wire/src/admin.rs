@@ -4,7 +4,7 @@
 use crate::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -18,6 +18,10 @@ pub struct CreateKey {
     /// Days until the key expires; never by default.
     #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u32>,
+    /// The only hosts that may be reached with the key, each a name, an address, or `*.` before a name for everything
+    /// below it; all by default. Not with the scopes `interact`, `monitor` and `admin`.
+    #[schema(min_items = 1, max_items = 100)]
+    pub hosts: Option<Vec<String>>,
 }
 
 /// A key in a list. The key itself is shown once, when it is created.
@@ -35,6 +39,32 @@ pub struct KeyView {
     pub expires_at: Option<String>,
     pub last_used_at: Option<String>,
     pub revoked_at: Option<String>,
+    /// The only hosts that may be reached with the key; null for all.
+    pub hosts: Option<Vec<String>>,
+    /// Secrets of the key that were replaced and still work; none but after a rotation.
+    pub replaced: Vec<ReplacedSecretView>,
+}
+
+/// A secret of a key that was replaced and still works.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplacedSecretView {
+    /// Its first characters.
+    pub hint: String,
+    /// From then on it does not work.
+    pub expires_at: String,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
+pub struct RotateKeyQuery {
+    /// How many hours the secret before goes on working; 0 if it was leaked.
+    #[param(minimum = 0, maximum = 720, default = 24)]
+    pub phase_out_hours: Option<u32>,
+    /// Days until the key expires, from now; when it did before by default.
+    #[param(minimum = 1, maximum = 3650)]
+    pub expires_in_days: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -91,7 +91,7 @@ catalogue! {
     ScrapeBrandingUnsupported 400 "Branding is not supported: no browser is installed" Some("SCRAPE_BRANDING_NOT_SUPPORTED"), No, "`branding` was requested and Chromium was not found";
     ScrapeAudioUnsupported 400 "Audio extraction is not supported for this URL" Some("SCRAPE_AUDIO_UNSUPPORTED_URL"), No, "the `audio` format was requested";
     ScrapeVideoUnsupported 400 "Video extraction is not supported for this URL" Some("SCRAPE_VIDEO_UNSUPPORTED_URL"), No, "the `video` format was requested";
-    UnsafeDomain 403 "Access to this URL is not allowed" Some("unsafe_domain_blocked"), No, "the URL is private, or a list of the request forbids it";
+    UnsafeDomain 403 "Access to this URL is not allowed" Some("unsafe_domain_blocked"), No, "the URL is private, or a list of the request or the hosts of the key forbid it";
     ScrapeNotCached 404 "No cached page matches" Some("SCRAPE_NO_CACHED_DATA"), No, "`minAge` asks for a cached page and there is none";
     ScrapeLockdownMiss 404 "The page is not cached, and lockdown forbids fetching it" Some("SCRAPE_LOCKDOWN_CACHE_MISS"), No, "`lockdown` allows cached pages only and there is none";
     ScrapeTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page was not loaded within the request's `timeout`";

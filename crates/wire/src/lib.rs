@@ -5,6 +5,7 @@
 
 pub mod admin;
 pub mod agent;
+pub mod audit_log;
 pub mod authorization;
 pub mod batch;
 pub mod crawl;

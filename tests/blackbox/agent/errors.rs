@@ -109,7 +109,17 @@ async fn a_team_with_zero_data_retention_has_no_runs() {
     };
     let team = store.create_team(team).await.unwrap().id;
     let secret = access::keys::Secret::random().unwrap();
-    access::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
+    access::keys::create(
+        store.as_ref(),
+        team,
+        "s",
+        wire::Scope::ALL,
+        None,
+        &secret,
+        &store::audit_log::Actor::server(),
+    )
+    .await
+    .unwrap();
     store.shut_down().await;
     let http = fixture.http().with_key(Some(secret.reveal()));
     let refused = http.post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
@@ -207,7 +217,17 @@ async fn agent_runs_need_the_scope() {
     let store = open_database(&fixture.dir).await;
     let team = store.teams().await.unwrap()[0].id;
     let secret = access::keys::Secret::random().unwrap();
-    access::keys::create(store.as_ref(), team, "s", &[wire::Scope::Scrape], None, &secret).await.unwrap();
+    access::keys::create(
+        store.as_ref(),
+        team,
+        "s",
+        &[wire::Scope::Scrape],
+        None,
+        &secret,
+        &store::audit_log::Actor::server(),
+    )
+    .await
+    .unwrap();
     store.shut_down().await;
     assert_ne!(secret.reveal(), KEY);
     let http = fixture.http().with_key(Some(secret.reveal()));

@@ -64,7 +64,9 @@ async fn a_code_is_traded_by_its_client_with_its_verifier_only() {
         scopes: vec!["scrape".to_owned()],
         code: access::keys::hash(&format!("code {expired}")),
     };
-    assert!(store.authorize(new, Duration::from_millis(1)).await.unwrap());
+    assert!(
+        store.authorize(new, Duration::from_millis(1), &store::audit_log::Actor::server()).await.unwrap()
+    );
     tokio::time::sleep(Duration::from_millis(5)).await;
     expect_refused(&app.trade(http, expired, &[]).await, 400, "invalid_grant");
 }

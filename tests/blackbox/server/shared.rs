@@ -138,7 +138,16 @@ async fn new_team(dir: &Path) -> String {
     };
     let team = store.create_team(team).await.expect("a new team").id;
     let secret = access::keys::Secret::random().expect("a random key");
-    let key = access::keys::create(store.as_ref(), team, "first", wire::Scope::ALL, None, &secret).await;
+    let key = access::keys::create(
+        store.as_ref(),
+        team,
+        "first",
+        wire::Scope::ALL,
+        None,
+        &secret,
+        &store::audit_log::Actor::server(),
+    )
+    .await;
     key.expect("a new key");
     store.shut_down().await;
     secret.reveal().to_owned()

@@ -229,7 +229,7 @@ await server.api('/v2/batch/scrape', {
   urls: [url],
   webhook: { url: `${site.base}/${encodeURIComponent(FORMS[1])}`, events: ['completed'] },
 });
-for (const view of ['webhooks', 'sessions', 'settings']) {
+for (const view of ['webhooks', 'sessions', 'settings', 'audit']) {
   await go(`#/${view}`);
   await settled(tab);
   await check(view);

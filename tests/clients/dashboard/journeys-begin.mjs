@@ -153,6 +153,27 @@ export default ({ site, server, journey }) => {
     assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 401, 'it is revoked');
   });
 
+  journey('a key gets a new secret, and the audit log says so', async ({ tab, go }) => {
+    const made = await server.api('/admin/keys', { name: 'turned around' });
+    await go('#/keys');
+    await tab.getByRole('button', { name: 'New secret for turned around' }).click();
+    await tab.getByLabel('The secret before works for hours').fill('2');
+    await press(tab, 'Make it');
+    const next = (await tab.locator('.key-shown span').textContent()).trim();
+    await has(tab, 'works for 2 more hours');
+    await press(tab, 'Done');
+    for (const key of [made.key, next]) {
+      assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200, 'both work');
+    }
+    await go('#/audit');
+    const row = tab.getByRole('row').filter({ hasText: 'New secret of a key' }).first();
+    await row.getByText('turned around').waitFor();
+    await tab.getByLabel('Show').selectOption('sign_in');
+    await has(tab, 'Signed in');
+    const file = await tab.getByRole('link', { name: 'CSV' }).getAttribute('href');
+    assert(file === '/admin/audit/export?format=csv&action=sign_in', file);
+  });
+
   journey(
     'a key without rights sees its own part and is told so',
     async ({ tab, context, go }) => {

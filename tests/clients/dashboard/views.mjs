@@ -74,6 +74,7 @@ const VIEWS = [
   'parse',
   'keys',
   'webhooks',
+  'audit',
   'settings',
   'docs',
   'nonsense',

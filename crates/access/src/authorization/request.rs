@@ -2,9 +2,11 @@
 
 use super::clients::{Client, USED_LIFETIME, document_host};
 use super::{AuthorizationError, Authorizations, Rejection, random_secret, redirect, tokens};
+use crate::audit_log::{self, Actor, AuditAction};
 use crate::callers::Caller;
 use crate::keys::ordinary_scopes;
 use futures_util::future::BoxFuture;
+use serde_json::json;
 use std::net::IpAddr;
 use std::time::Duration;
 use store::authorizations::NewAuthorization;
@@ -69,6 +71,7 @@ impl Authorizations {
         request: CheckedRequest,
         chosen: Option<&'a [Scope]>,
         base: &'a str,
+        by: &'a Actor,
     ) -> BoxFuture<'a, Result<String, AuthorizationError>> {
         Box::pin(async move {
             let scopes = request.grantable_scopes(caller)?.into_iter();
@@ -91,7 +94,7 @@ impl Authorizations {
                 scopes,
                 code: tokens::code_hash(code.reveal()),
             };
-            if !self.store.authorize(new, CODE_LIFETIME).await? {
+            if !self.store.authorize(new, CODE_LIFETIME, by).await? {
                 return Err(AuthorizationError::NotByApplications);
             }
             if let Some(registered) = request.client.registered {
@@ -99,6 +102,24 @@ impl Authorizations {
             }
             let answer = [("code", code.reveal()), ("state", &request.state), ("iss", base)];
             Ok(redirect::with(&request.redirect_uri, &answer))
+        })
+    }
+}
+
+impl Authorizations {
+    /// Where the browser goes when the person does not allow it.
+    pub fn deny<'a>(
+        &'a self,
+        caller: &'a Caller,
+        request: &'a CheckedRequest,
+        base: &'a str,
+        by: &'a Actor,
+    ) -> BoxFuture<'a, String> {
+        Box::pin(async move {
+            let details = json!({ "application": request.client.name, "client": request.client.id });
+            let (action, key) = (AuditAction::ApplicationDenied, caller.key.unwrap_or_default());
+            audit_log::note(self.store.as_ref(), caller, by, action, key, details).await;
+            request.deny(base)
         })
     }
 }
@@ -117,8 +138,7 @@ impl CheckedRequest {
         })
     }
 
-    /// Where the browser goes when the person does not allow it.
-    pub fn deny(&self, base: &str) -> String {
+    fn deny(&self, base: &str) -> String {
         error_redirect(&self.redirect_uri, &AuthorizationError::AccessDenied, Some(&self.state), base)
     }
 

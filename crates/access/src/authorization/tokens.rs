@@ -4,6 +4,7 @@
 use super::clients::USED_LIFETIME;
 use super::{AuthorizationError, Authorizations, random_secret};
 use crate::attempts::FailureLimit;
+use crate::audit_log::{Actor, ActorKind};
 use crate::keys::{self, Secret};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -72,7 +73,7 @@ impl Authorizations {
         grant: CodeGrant<'a>,
     ) -> BoxFuture<'a, Result<Tokens, AuthorizationError>> {
         Box::pin(async move {
-            let traded = self.trade_code(grant).await;
+            let traded = self.trade_code(address, grant).await;
             self.count_failure(address, traded).await
         })
     }
@@ -86,12 +87,12 @@ impl Authorizations {
         scope: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Tokens, AuthorizationError>> {
         Box::pin(async move {
-            let traded = self.trade_refresh_token(client, token, scope).await;
+            let traded = self.trade_refresh_token(address, client, token, scope).await;
             self.count_failure(address, traded).await
         })
     }
 
-    async fn trade_code(&self, grant: CodeGrant<'_>) -> Result<Tokens, AuthorizationError> {
+    async fn trade_code(&self, address: IpAddr, grant: CodeGrant<'_>) -> Result<Tokens, AuthorizationError> {
         let code = code_hash(grant.code);
         let authorization = self.store.authorization_by_code(&code).await?.ok_or(GONE)?;
         if authorization.client != grant.client {
@@ -112,12 +113,14 @@ impl Authorizations {
         let key = keys::new_key(authorization.team, &name, &scopes, expires_at, &access);
         let hashes =
             RefreshHashes { family: family_hash(family.reveal()), newest: refresh_hash(newest.reveal()) };
-        let traded = self.store.redeem_code(&code, key, hashes, REFRESH_LIFETIME).await?;
+        let by = application(&authorization, address);
+        let traded = self.store.redeem_code(&code, key, hashes, REFRESH_LIFETIME, &by).await?;
         self.finish(traded, access, RefreshToken { family, newest })
     }
 
     async fn trade_refresh_token(
         &self,
+        address: IpAddr,
         client: &str,
         token: &str,
         scope: Option<&str>,
@@ -135,7 +138,8 @@ impl Authorizations {
         let secret =
             RenewedSecret { hash: access.hash(), hint: access.hint(), expires_at: expiry(&authorization)? };
         let next = refresh_hash(newest.reveal());
-        let traded = self.store.renew_key(used, &next, secret, REFRESH_LIFETIME).await?;
+        let by = application(&authorization, address);
+        let traded = self.store.renew_key(used, &next, secret, REFRESH_LIFETIME, &by).await?;
         if let Ok(registered) = Uuid::try_parse(client) {
             self.store.keep_client(registered, USED_LIFETIME).await?;
         }
@@ -159,11 +163,16 @@ impl Authorizations {
     }
 
     /// Revokes what a refresh token belongs to; nothing happens for other tokens.
-    pub fn revoke<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<(), AuthorizationError>> {
+    pub fn revoke<'a>(
+        &'a self,
+        address: IpAddr,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), AuthorizationError>> {
         Box::pin(async move {
             let Some(hashes) = hashes_of(token) else { return Ok(()) };
             if let Some(authorization) = self.store.authorization_by_family(&hashes.family).await? {
-                self.store.revoke_key(authorization.team, authorization.key).await?;
+                let by = application(&authorization, address);
+                self.store.revoke_key(authorization.team, authorization.key, &by).await?;
                 self.callers.forget();
             }
             Ok(())
@@ -216,4 +225,10 @@ fn family_hash(family: &str) -> [u8; 32] {
 
 fn refresh_hash(newest: &str) -> [u8; 32] {
     keys::hash(&format!("refresh {newest}"))
+}
+
+/// The client of an authorization, as the audit log names it.
+fn application(authorization: &Authorization, address: IpAddr) -> Actor {
+    let name = format!("app {}", authorization.name);
+    Actor { key: Some(authorization.key), ..Actor::new(ActorKind::Application, &name, Some(address)) }
 }

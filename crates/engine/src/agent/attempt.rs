@@ -131,8 +131,7 @@ async fn prepare(
     let unreadable = |error| unreadable(run, &error);
     let resume = checkpoint(store, run).await.map_err(unreadable)?;
     let team = store.team(run.team_id).await.map_err(unreadable)?.ok_or("The team is gone.")?;
-    let mut caller = Caller::new(team, None, &services.plans);
-    caller.key = run.key_id;
+    let caller = Caller::of_work(store, team, run.key_id, &services.plans).await.map_err(unreadable)?;
     let earlier = earlier_turns(store, run).await.map_err(unreadable)?;
     let task = Task { earlier, ..order.task.clone() };
     let web = RunWeb::new(services.sources.clone(), Arc::new(caller), order, deadline);

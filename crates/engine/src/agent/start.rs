@@ -6,6 +6,7 @@ use super::events::RunEvents;
 use super::order::Order;
 use super::plan::{self, RunPlan};
 use super::{sweep, trace_event};
+use crate::allowed_urls::AllowedUrls;
 use crate::watchers::WatcherLimits;
 use crate::{Error, from_store};
 use access::{Caller, CallerError, credits, idempotency};
@@ -109,6 +110,7 @@ impl Agents {
     /// Accepts what is known to make sense.
     pub async fn accept(&self, caller: &Caller, asked: Acceptance) -> Result<AgentStarted, Error> {
         let Acceptance { kind, turn_of, mut order, credits_asked, audit, idempotency_key } = asked;
+        AllowedUrls::check_webhook(caller, order.webhook.as_ref()).map_err(Error::RefusedUrl)?;
         let key = idempotency_key.as_deref();
         idempotency::refuse_used(self.store.as_ref(), caller, purpose(kind), key).await?;
         let (reservation, max_credits) =

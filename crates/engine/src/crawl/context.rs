@@ -66,6 +66,7 @@ impl CrawlContext {
         let credentials = template.access.credentials.clone().with_login(login.as_ref());
         let mut template = template.with_credentials(credentials);
         template.access.waits_for_browser = true;
+        template.access.allowed.hold_to(&caller);
         // A crawl follows the links of a page, of which its markdown may have fewer.
         template.access.takes_markdown = crawl.kind == CrawlKind::Batch;
         template.access.allowed.site =
@@ -168,8 +169,8 @@ impl CrawlContexts {
         }
         let Some(crawl) = self.store.crawl_for_work(id).await.map_err(from_store)? else { return Ok(None) };
         let Some(team) = self.store.team(crawl.team_id).await.map_err(from_store)? else { return Ok(None) };
-        let mut caller = Caller::new(team, None, &self.plans);
-        caller.key = crawl.key_id;
+        let caller = Caller::of_work(self.store.as_ref(), team, crawl.key_id, &self.plans);
+        let caller = caller.await.map_err(from_store)?;
         let context = Arc::new(CrawlContext::open(&crawl, Arc::new(caller))?);
         let mut open = self.open();
         if open.len() >= MAX_CONTEXTS {

@@ -4,6 +4,7 @@ use super::context::{CrawlContext, CrawlSite};
 use super::order::host_of;
 use super::outcome::{ListedUrls, Outcome};
 use super::page::{CAPABILITY, LeadJudge, PageServices};
+use super::politeness;
 use crate::map::sitemaps::{self, SitemapCandidate};
 use net::{Deadline, FetchError, Request};
 use sites::sitemap::SitemapEntry;
@@ -45,8 +46,8 @@ async fn fetch_lists(
     let deadline = Deadline::after(LISTS_TIMEOUT);
     let start = site.start.url();
     // robots.txt also names sitemaps, which are read even where its rules are ignored.
-    let robots =
-        politeness.robots(start, context.agent(), context.site_credentials()).await.unwrap_or_default();
+    let robots = politeness.robots(start, context.agent(), context.site_credentials(), &context.caller).await;
+    let robots = robots.unwrap_or_default();
     let first = if url == start {
         candidates(start, &robots)
     } else {
@@ -56,7 +57,8 @@ async fn fetch_lists(
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     let sameness = context.order.follow.sameness();
     let ask = |url: &Url| -> Result<Request, FetchError> {
-        Ok(sitemaps::request(url, context.site_credentials().clone())?.skip_tls_verification(true))
+        let request = sitemaps::request(url, context.site_credentials().clone())?;
+        Ok(politeness::held_to(&context.caller, request.skip_tls_verification(true)))
     };
     let note = |entry: SitemapEntry| {
         if let Ok(address) = PageUrl::from_url(entry.url, sameness)

@@ -8,6 +8,7 @@ use super::outcome::{EntryError, Lead, Likeness, Outcome, PageFindings};
 use super::politeness::Politeness;
 use super::shells;
 use crate::Error;
+use crate::allowed_urls::AllowedUrls;
 use crate::cpu_pool::CpuJob;
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::NamedPage;
@@ -163,8 +164,11 @@ async fn robots_rules(
     if context.site.is_none() {
         return Ok(None);
     }
+    AllowedUrls::check_key(&context.caller, url.as_str()).map_err(Error::RefusedUrl)?;
     let robots = match context.robots_agent() {
-        Some(agent) => Some(politeness.robots(url, agent, context.site_credentials()).await?),
+        Some(agent) => {
+            Some(politeness.robots(url, agent, context.site_credentials(), &context.caller).await?)
+        }
         None => None,
     };
     let delay = robots.as_deref().and_then(Robots::delay).unwrap_or_default();

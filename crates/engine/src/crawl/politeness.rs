@@ -2,6 +2,8 @@
 //! which all processes share through the store.
 
 use crate::Error;
+use crate::host_rules::HostRules;
+use access::Caller;
 use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
 use parking_lot::Mutex;
 use sites::Robots;
@@ -67,6 +69,14 @@ struct HostHealth {
     shells_in_row: u32,
 }
 
+/// A request that goes nowhere but to the hosts of the caller's key.
+pub fn held_to(caller: &Caller, request: Request) -> Request {
+    match HostRules::of_caller(caller) {
+        Some(rules) => request.allowed(Arc::new(move |url: &Url| rules.allow(url))),
+        None => request,
+    }
+}
+
 impl Politeness {
     pub fn new(store: Arc<dyn CrawlStore>, fetcher: Fetcher) -> Self {
         Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default(), shells: Mutex::default() }
@@ -79,8 +89,13 @@ impl Politeness {
         url: &Url,
         agent: &str,
         credentials: &Credentials,
+        caller: &Caller,
     ) -> Result<Arc<Robots>, Error> {
         let mut origin = url[..url::Position::BeforePath].to_owned();
+        // Where the file leads to decides whether such a caller may have it.
+        if !caller.hosts.is_empty() {
+            origin = format!("{origin} {:?}", caller.hosts);
+        }
         // A host may have other rules for a caller that is logged in; they are for nobody else.
         if credentials.covers(url) && credentials.contain_secrets() {
             let mut known_by = KeyHasher::new("robots with credentials");
@@ -99,7 +114,7 @@ impl Politeness {
             }
             cell_at.1.clone()
         };
-        cell.get_or_try_init(|| self.fetch_robots(url, agent, credentials)).await.cloned()
+        cell.get_or_try_init(|| self.fetch_robots(url, agent, credentials, caller)).await.cloned()
     }
 
     async fn fetch_robots(
@@ -107,6 +122,7 @@ impl Politeness {
         url: &Url,
         agent: &str,
         credentials: &Credentials,
+        caller: &Caller,
     ) -> Result<Arc<Robots>, Error> {
         let Ok(file) = url.join("/robots.txt") else { return Ok(Arc::default()) };
         let limits = Limits {
@@ -116,7 +132,7 @@ impl Politeness {
             ..Limits::default()
         };
         let request = Request::get(Purpose::Scrape, file.as_str(), credentials.clone());
-        let request = request?.limits(limits).skip_tls_verification(true);
+        let request = held_to(caller, request?.limits(limits).skip_tls_verification(true));
         let response = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIMEOUT)).await;
         let response = response?;
         let status = response.meta.head.status.as_u16();

@@ -5,6 +5,7 @@ use super::Order;
 use super::context::events_of;
 use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms, price};
 use super::prompt::{self, Prompted};
+use crate::allowed_urls::AllowedUrls;
 use crate::models::Models;
 use crate::watchers::WatcherLimits;
 use crate::{Error, from_store};
@@ -102,6 +103,8 @@ impl Crawler {
             }
             let (asked, prompted) = self.understand(caller, asked, base_url).await?;
             let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
+            AllowedUrls::check_key(caller, plan.start.url().as_str()).map_err(Error::RefusedUrl)?;
+            AllowedUrls::check_webhook(caller, plan.order.webhook.as_ref()).map_err(Error::RefusedUrl)?;
             let id = self.accept_crawl(caller, plan, key).await?;
             Ok(CrawlAccepted { id, prompted })
         })
@@ -125,6 +128,7 @@ impl Crawler {
                 BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
             });
             let (plan, asked) = planned.await.map_err(Error::internal)??;
+            AllowedUrls::check_webhook(caller, plan.order.webhook.as_ref()).map_err(Error::RefusedUrl)?;
             match plan.append_to {
                 Some(batch) => self.append(caller, &asked, plan, batch, key).await,
                 None => self.accept_batch(caller, plan, key).await,
@@ -209,6 +213,10 @@ impl Crawler {
         key: Option<&str>,
     ) -> Result<BatchAccepted, Error> {
         let batch = self.find(caller, CrawlKind::Batch, id).await?;
+        // Its pages are read with what the key may reach that began it.
+        if !caller.hosts.is_empty() && batch.key_id != caller.key {
+            return Err(Error::because(Kind::Forbidden, "the batch was started with another API key"));
+        }
         let order = stored_order(&batch)?;
         plan.must_fit(asked, &order)?;
         // What is still open needs its credits too: the new reservation takes the place of the old one.

@@ -9,6 +9,7 @@ pub mod sitemaps;
 pub use plan::{MapPlan, Sources};
 
 use crate::Error;
+use crate::allowed_urls::AllowedUrls;
 use crate::scrape::{Ladder, ScrapePlan};
 use crate::services::Services;
 use crate::wall::Rung;
@@ -69,7 +70,9 @@ impl Mapper {
         asked: &'a MapRequest,
     ) -> BoxFuture<'a, Result<MapResponse, Error>> {
         Box::pin(async move {
-            let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
+            let mut plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
+            plan.allowed.hold_to(caller);
+            AllowedUrls::check_key(caller, plan.start.url().as_str()).map_err(Error::RefusedUrl)?;
             let store = self.0.store.as_ref();
             let reservation =
                 credits::reserve_for_request(store, caller, CREDITS, ENDPOINT, plan.timeout).await?;

@@ -45,8 +45,7 @@ pub async fn attempt_check(
     if check.lost_leases >= MAX_LOST_LEASES {
         return end.failed(&format!("The check was interrupted {} times", check.lost_leases)).await;
     }
-    let mut caller = Caller::new(team, None, plans);
-    caller.key = monitor.key_id;
+    let caller = Caller::of_work(store.as_ref(), team, monitor.key_id, plans).await.map_err(from_store)?;
     if caller.zero_data_retention {
         return end.failed(&Error::from(Kind::MonitorZeroRetention).text()).await;
     }

@@ -378,6 +378,8 @@ impl Scraper {
         to_store: &mut ToStore,
         see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
     ) -> Result<(Document, T), Error> {
+        let held = held_to(caller, plan);
+        let plan = &held;
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
         let (own, for_search) = (job.clone(), self.pages_for_search);
         // Nothing of an upload is stored for other requests.
@@ -487,6 +489,15 @@ impl Scraper {
             cache::unpack(&result).map_err(Error::internal)
         })
     }
+}
+
+/// The plan with the hosts of the caller's key. Every page that any capability reads for a caller comes by here.
+fn held_to(caller: &Caller, plan: &Arc<ScrapePlan>) -> Arc<ScrapePlan> {
+    let mut held = plan.clone();
+    if !caller.hosts.is_empty() {
+        Arc::make_mut(&mut held).access.allowed.hold_to(caller);
+    }
+    held
 }
 
 /// The scrape of a page.

@@ -14,6 +14,7 @@ pub use catalogue::call_tools;
 pub use plan::SearchPlan;
 
 use crate::Error;
+use crate::host_rules::HostRules;
 use crate::research::Research;
 use crate::scrape::{Scraper, derived};
 use crate::services::Services;
@@ -87,6 +88,7 @@ impl Searcher {
     ) -> BoxFuture<'a, Result<SearchResponse, Error>> {
         Box::pin(async move {
             let mut plan = SearchPlan::resolve(asked, caller.counted_as(), caller.keeps_nothing())?;
+            plan.key_hosts = HostRules::of_caller(caller);
             if let Some(page) = &plan.scrape {
                 derived::require_models(&self.services.models, page)
                     .map_err(|error| error.within("scrapeOptions"))?;
@@ -186,6 +188,14 @@ impl Searcher {
         let mut warnings = Vec::new();
         for (question, found) in plan.questions.iter().zip(&mut found) {
             warnings.extend(sentences(question, found, plan.questions.len() > 1));
+            if let Some(rules) = &plan.key_hosts {
+                let before = found.hits.len();
+                found.hits.retain(|hit| rules.allow(&hit.url));
+                if found.hits.len() < before {
+                    let left_out = before - found.hits.len();
+                    warnings.push(format!("{left_out} results are on hosts that the API key may not reach"));
+                }
+            }
             if let Some(rules) = &plan.rules {
                 let before = found.hits.len();
                 found.hits.retain(|hit| rules.allow(&hit.url));

@@ -45,6 +45,8 @@ pub struct SearchPlan {
     /// Nothing of it is kept.
     pub private: bool,
     pub rules: Option<HostRules>,
+    /// What the caller's key may reach.
+    pub key_hosts: Option<HostRules>,
     /// Results say why they stand where they do.
     pub explain: bool,
 }
@@ -93,6 +95,7 @@ impl SearchPlan {
             leave_out_unusable: asked.ignore_invalid_urls.unwrap_or(false),
             private,
             rules,
+            key_hosts: None,
             explain: asked.explain.unwrap_or(false),
         })
     }

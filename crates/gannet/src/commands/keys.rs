@@ -1,13 +1,15 @@
-//! `gannet keys`: creates, lists and revokes API keys of a team, with or without a running server.
+//! `gannet keys`: creates, lists, rotates and revokes API keys of a team, with or without a running server.
 
 use crate::data_dir::{self, IfMissing};
 use crate::first_team;
 use crate::settings::Settings;
-use access::keys::{self, Secret};
+use access::audit_log::Actor;
+use access::keys::{self, ApiKey, KeyHosts, ReplacedSecret, Rotated, Secret};
 use anyhow::{Context, Result, bail, ensure};
 use std::process::ExitCode;
+use std::time::Duration;
 use store::KeyStore;
-use store::keys::{ApiKey, Team};
+use store::keys::Team;
 use stored_data::time::{iso, now};
 use uuid::Uuid;
 use wire::Scope;
@@ -24,6 +26,9 @@ pub enum Keys {
         /// Days until it expires [default: never]
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
         expires_in_days: Option<u32>,
+        /// The only hosts that it may reach, comma-separated: example.org,*.example.org [default: all]
+        #[arg(long, value_delimiter = ',')]
+        hosts: Option<Vec<String>>,
         #[command(flatten)]
         team: TeamChoice,
     },
@@ -32,6 +37,20 @@ pub enum Keys {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        team: TeamChoice,
+    },
+    /// Give a key a new secret and print it; the one before goes on working for a while
+    Rotate {
+        /// Id of the key, or the start of it
+        id: String,
+        /// Hours that the secret before goes on working; 0 if it was leaked
+        #[arg(long, default_value_t = keys::DEFAULT_PHASE_OUT_HOURS,
+            value_parser = clap::value_parser!(u32).range(0..=i64::from(keys::MAX_PHASE_OUT_HOURS)))]
+        phase_out_hours: u32,
+        /// Days until the key expires, from now [default: when it did before]
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        expires_in_days: Option<u32>,
         #[command(flatten)]
         team: TeamChoice,
     },
@@ -61,13 +80,17 @@ impl Keys {
             eprintln!("created the first team and its API key; the key is in {}", first.file.display());
         }
         let outcome = match self {
-            Self::Create { name, scopes, expires_in_days, team } => {
+            Self::Create { name, scopes, expires_in_days, hosts, team } => {
                 let team = team.find(store.as_ref()).await?;
-                create(store.as_ref(), &team, &name, scopes, expires_in_days).await
+                create(store.as_ref(), &team, &name, scopes, expires_in_days, hosts).await
             }
             Self::List { json, team } => {
                 let team = team.find(store.as_ref()).await?;
                 list(store.as_ref(), &team, json).await
+            }
+            Self::Rotate { id, phase_out_hours, expires_in_days, team } => {
+                let team = team.find(store.as_ref()).await?;
+                rotate(store.as_ref(), &team, &id, phase_out_hours, expires_in_days).await
             }
             Self::Revoke { id, team } => {
                 let team = team.find(store.as_ref()).await?;
@@ -102,24 +125,62 @@ async fn create(
     name: &str,
     scopes: Option<Vec<Scope>>,
     days: Option<u32>,
+    hosts: Option<Vec<String>>,
 ) -> Result<()> {
     let length = name.chars().count();
     if length == 0 || length > 100 {
         bail!("a name must have 1 to 100 characters");
     }
-    let scopes = scopes.unwrap_or_else(keys::ordinary_scopes);
-    let expires_at = days.map(|days| now() + i64::from(days) * 24 * 3600 * 1000);
+    let default = if hosts.is_some() { keys::held_scopes } else { keys::ordinary_scopes };
+    let scopes = scopes.unwrap_or_else(default);
+    let hosts = hosts.map_or(Ok(Vec::new()), |hosts| keys::parse_hosts(&hosts, &scopes));
+    let hosts = hosts.map_err(|why| anyhow::anyhow!("--hosts {why}"))?;
+    let expires_at = days.map(in_days);
     let secret = Secret::random().context("no system randomness for a new key")?;
-    let key = keys::create(store, team.id, name, &scopes, expires_at, &secret).await?;
+    let key = keys::new_key(team.id, name, &scopes, expires_at, &secret);
+    let key = keys::create_held(store, key, hosts, &Actor::command_line()).await?;
     eprintln!("key {} for team {}; it is not shown again:", key.id, team.name);
+    println!("{}", secret.reveal());
+    Ok(())
+}
+
+fn in_days(days: u32) -> i64 {
+    now() + i64::from(days) * 24 * 3600 * 1000
+}
+
+async fn rotate(
+    store: &dyn KeyStore,
+    team: &Team,
+    text: &str,
+    phase_out_hours: u32,
+    days: Option<u32>,
+) -> Result<()> {
+    let id = find_key(store, team, text).await?;
+    let secret = Secret::random().context("no system randomness for a new secret")?;
+    let phase_out = Duration::from_hours(phase_out_hours.into());
+    let by = Actor::command_line();
+    match keys::rotate(store, team.id, id, phase_out, days.map(in_days), &secret, &by).await? {
+        Rotated::Key(_) => {}
+        Rotated::Missing => bail!("there is no such key"),
+        Rotated::Ended => bail!(keys::ENDED),
+        Rotated::OfClient => bail!(keys::OF_CLIENT),
+    }
+    let replaced = store.replaced_secrets(team.id).await?;
+    let until = replaced.iter().rfind(|secret| secret.key == id && phase_out_hours > 0);
+    let until = until.map(|secret| iso(secret.expires_at));
+    let until =
+        until.map_or_else(|| "does not work any more".to_owned(), |until| format!("works until {until}"));
+    eprintln!("the new secret of key {id}, which is not shown again; the one before {until}:");
     println!("{}", secret.reveal());
     Ok(())
 }
 
 async fn list(store: &dyn KeyStore, team: &Team, json: bool) -> Result<()> {
     let keys = store.keys(team.id).await?;
+    let replaced = store.replaced_secrets(team.id).await?;
+    let hosts = store.hosts_of_keys(team.id).await?;
     if json {
-        let rows: Vec<_> = keys.iter().map(row).collect();
+        let rows: Vec<_> = keys.iter().map(|key| row(key, &replaced, &hosts)).collect();
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
@@ -134,26 +195,51 @@ async fn list(store: &dyn KeyStore, team: &Team, json: bool) -> Result<()> {
             key.last_used_at.map_or_else(|| "never".to_owned(), iso),
             key.scopes.join(",")
         );
+        if let Some(held) = hosts.iter().find(|held| held.key == key.id) {
+            println!("{:<36}  {:<8}  reaches {} only", "", "hosts", held.hosts.join(", "));
+        }
+        for secret in replaced.iter().filter(|secret| secret.key == key.id) {
+            println!(
+                "{:<36}  {:<8}  {:<9}  works until {}",
+                "",
+                "replaced",
+                secret.hint,
+                iso(secret.expires_at)
+            );
+        }
     }
     Ok(())
 }
 
-fn row(key: &ApiKey) -> serde_json::Value {
+fn row(key: &ApiKey, replaced: &[ReplacedSecret], hosts: &[KeyHosts]) -> serde_json::Value {
+    let hosts = hosts.iter().find(|held| held.key == key.id).map(|held| &held.hosts);
+    let replaced: Vec<_> = replaced
+        .iter()
+        .filter(|secret| secret.key == key.id)
+        .map(|secret| serde_json::json!({ "hint": secret.hint, "expiresAt": iso(secret.expires_at) }))
+        .collect();
     serde_json::json!({
         "id": key.id, "name": key.name, "hint": key.hint, "status": keys::status(key, now()),
         "scopes": key.scopes, "createdAt": iso(key.created_at), "expiresAt": key.expires_at.map(iso),
         "lastUsedAt": key.last_used_at.map(iso), "revokedAt": key.revoked_at.map(iso),
+        "hosts": hosts, "replaced": replaced,
     })
 }
 
-async fn revoke(store: &dyn KeyStore, team: &Team, text: &str) -> Result<()> {
+/// The key whose id begins so.
+async fn find_key(store: &dyn KeyStore, team: &Team, text: &str) -> Result<Uuid> {
     let keys = store.keys(team.id).await?;
     let matching: Vec<Uuid> =
         keys.iter().map(|key| key.id).filter(|id| id.to_string().starts_with(text)).collect();
     let [id] = matching[..] else {
         bail!("{} keys have an id that starts with `{text}`; give more of the id", matching.len());
     };
-    store.revoke_key(team.id, id).await?;
+    Ok(id)
+}
+
+async fn revoke(store: &dyn KeyStore, team: &Team, text: &str) -> Result<()> {
+    let id = find_key(store, team, text).await?;
+    store.revoke_key(team.id, id, &Actor::command_line()).await?;
     println!("revoked {id}; running servers notice within two seconds");
     Ok(())
 }

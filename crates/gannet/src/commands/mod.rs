@@ -2,6 +2,7 @@
 
 pub mod agent;
 mod api;
+pub mod audit;
 pub mod banner;
 pub mod batch;
 pub mod browser;

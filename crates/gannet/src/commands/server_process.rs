@@ -340,6 +340,7 @@ fn start_janitor(
         single_crawl_ceiling: settings.single_crawl_limit,
         run_ceiling: settings.runs_limit,
         webhook_ceiling: settings.webhooks_limit,
+        audit_retention: settings.audit_retention,
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())

@@ -144,6 +144,8 @@ pub struct Settings {
     pub single_crawl_limit: u64,
     pub runs_limit: u64,
     pub webhooks_limit: u64,
+    /// How long rows of the audit log are kept.
+    pub audit_retention: Duration,
     pub min_free_disk: u64,
     pub research_starter: bool,
     pub log: String,

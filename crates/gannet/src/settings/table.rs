@@ -40,6 +40,7 @@ settings! {
     "keyless" "GANNET_KEYLESS" "off": "plan of callers without a key, who may scrape, search, parse and search papers; off = every request needs a key";
     "keyless_credits" "GANNET_KEYLESS_CREDITS" "200": "credits that one address may spend in a day without a key";
     "keyless_requests" "GANNET_KEYLESS_REQUESTS" "100": "requests that one address may send in a day without a key";
+    "audit_days" "GANNET_AUDIT_DAYS" "365": "days after which rows of the audit log are deleted";
     "dashboard" "GANNET_DASHBOARD" "on": "on, off, or the folder web of the sources, to read the files of the dashboard from while they are changed";
     "oauth" "GANNET_OAUTH" "on": "off = people who are signed in to the dashboard cannot allow applications to use the server";
     "public_url" "GANNET_PUBLIC_URL" "": "URL under which callers reach this server, if it is behind a proxy";

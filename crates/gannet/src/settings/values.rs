@@ -105,6 +105,9 @@ pub fn parse_settings(
         single_crawl_limit: values.parse("single_crawl_limit", bytes)?,
         runs_limit: values.parse("runs_limit", bytes)?,
         webhooks_limit: values.parse("webhooks_limit", bytes)?,
+        audit_retention: Duration::from_hours(
+            24 * values.parse("audit_days", |text| between(text, 1_u64..=3650))?,
+        ),
         min_free_disk: values.parse("min_free_disk", bytes)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {

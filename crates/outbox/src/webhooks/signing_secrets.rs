@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
+use store::audit_log::Actor;
 use store::webhooks::WebhookSecret;
 use store::{StoreError, WebhookStore};
 use stored_data::hex;
@@ -42,13 +43,14 @@ pub fn team_secrets(
 }
 
 /// Makes a new secret; the one before goes on to sign for `phase_out`. All of them, newest first.
-pub fn rotate(
-    store: &dyn WebhookStore,
+pub fn rotate<'a>(
+    store: &'a dyn WebhookStore,
     team: Uuid,
     phase_out: Duration,
-) -> BoxFuture<'_, Result<Vec<WebhookSecret>, SigningSecretError>> {
+    by: &'a Actor,
+) -> BoxFuture<'a, Result<Vec<WebhookSecret>, SigningSecretError>> {
     Box::pin(async move {
-        store.rotate_webhook_secret(team, &random()?, phase_out).await?;
+        store.rotate_webhook_secret(team, &random()?, phase_out, by).await?;
         team_secrets(store, team).await
     })
 }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use store::audit_log::Actor;
 use store::secrets::{SecretKey, SecretKeys};
 use store::webhooks::{Delivery, NewDelivery};
 use store::{Store, StoreOptions};
@@ -321,8 +322,14 @@ async fn while_a_secret_is_phased_out_both_sign() {
     let hook = hook(&receiver.url());
     let old =
         signing_secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap().remove(0).secret;
-    let both =
-        signing_secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::from_hours(1)).await.unwrap();
+    let both = signing_secrets::rotate(
+        fixture.store.as_ref(),
+        fixture.team,
+        Duration::from_hours(1),
+        &Actor::server(),
+    )
+    .await
+    .unwrap();
     assert_eq!((both.len(), both[1].secret.as_str()), (2, old.as_str()));
     let events = Events::new(&hook, Uuid::now_v7(), fixture.team, "crawl");
     fixture.tell([events.started()]).await;
@@ -335,7 +342,10 @@ async fn while_a_secret_is_phased_out_both_sign() {
         "receivers that know only the old one go on"
     );
     assert_eq!(got.headers["x-gannet-signature-next"], signed(&both[0].secret));
-    let leaked = signing_secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::ZERO).await.unwrap();
+    let leaked =
+        signing_secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::ZERO, &Actor::server())
+            .await
+            .unwrap();
     assert_eq!(leaked.len(), 1);
     fixture.tell([events.completed()]).await;
     let got = receiver.wait_for(2).await.remove(1);

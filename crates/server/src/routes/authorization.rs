@@ -4,7 +4,7 @@
 
 use super::token::private;
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{AuditActor, Authenticated};
 use crate::base_url::{ClientAddress, base_url};
 use crate::body::{JsonBody, QueryString, read_small_body};
 use crate::error::ApiError;
@@ -174,6 +174,7 @@ async fn decide(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Extension(address): Extension<ClientAddress>,
+    AuditActor(by): AuditActor,
     headers: HeaderMap,
     JsonBody(decision): JsonBody<AuthorizationDecision>,
 ) -> Result<Response, ApiError> {
@@ -181,9 +182,10 @@ async fn decide(
     let base = base_url(&app.settings, &headers);
     let checked = check(authorizations, address, &decision.request, &base).await?;
     let redirect_to = if decision.allow {
-        authorizations.allow(&caller, checked, decision.scopes.as_deref(), &base).await.map_err(to_wire)?
+        let allowed = authorizations.allow(&caller, checked, decision.scopes.as_deref(), &base, &by);
+        allowed.await.map_err(to_wire)?
     } else {
-        checked.deny(&base)
+        authorizations.deny(&caller, &checked, &base, &by).await
     };
     Ok(unstored(AuthorizationAnswer { redirect_to }))
 }

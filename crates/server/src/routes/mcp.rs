@@ -2,7 +2,7 @@
 //! router with the caller's key, so scopes, rates, credits and errors are those of the routes under `/v2`.
 
 use crate::app::{App, Cors, Settings};
-use crate::auth::{error_response, identify};
+use crate::auth::{client_address, error_response, identify};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -77,7 +77,8 @@ async fn require_key(State(app): State<App>, mut request: Request, next: Next) -
     if is_own_origin(request.headers()) {
         request.headers_mut().remove(ORIGIN);
     }
-    match identify(&app, request.method(), request.headers()).await {
+    let address = client_address(request.extensions());
+    match identify(&app, request.method(), request.headers(), address).await {
         Ok(_) => next.run(request).await,
         Err(error) => error_response(&app, error, request.headers()),
     }

@@ -83,8 +83,9 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     if forwarded.is_some() || may_be_from_outside(&app, &headers) {
-        let admitted =
-            identify(&app, &Method::GET, &headers).await.and_then(|caller| Ok(caller.require(Scope::Admin)?));
+        let admitted = identify(&app, &Method::GET, &headers, None)
+            .await
+            .and_then(|caller| Ok(caller.require(Scope::Admin)?));
         if let Err(error) = admitted {
             return error_response(&app, error, &headers);
         }

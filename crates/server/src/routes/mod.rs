@@ -1,6 +1,7 @@
 //! The routes, one file per group, each declared once for both the router and the OpenAPI document.
 
 mod agent;
+mod audit_log;
 mod authorization;
 mod batch;
 mod browser;
@@ -157,6 +158,7 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
+        (audit_log::routes(), RateGroup::Status, Some(Scope::Admin)),
         (report::routes(), RateGroup::Status, Some(Scope::Admin)),
         (sign_in::routes(), RateGroup::Status, None),
         (authorization::routes(), RateGroup::Status, None),

@@ -1,20 +1,22 @@
 //! `/v2/monitor`: monitors, their checks and the pages of checks.
 
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{AuditActor, Authenticated};
 use crate::base_url::base_url;
 use crate::body::{JsonBody, OptionalJsonBody, QueryString};
 use crate::error::ApiError;
+use access::audit_log::AuditAction;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
+use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 use wire::monitor::{
     CheckListQuery, CheckListResponse, CheckPageQuery, CheckResponse, MonitorDeleted, MonitorListQuery,
     MonitorListResponse, MonitorPatch, MonitorRequest, MonitorResponse, MonitorRunRequest,
-    MonitorRunResponse,
+    MonitorRunResponse, MonitorView,
 };
 use wire::{ErrorBody, Kind};
 
@@ -36,11 +38,14 @@ pub fn routes() -> OpenApiRouter<App> {
 async fn create_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
     headers: HeaderMap,
     JsonBody(asked): JsonBody<MonitorRequest>,
 ) -> Result<Json<MonitorResponse>, ApiError> {
     let base = base_url(&app.settings, &headers);
-    Ok(Json(MonitorResponse { success: true, data: app.monitors.create(&caller, &asked, &base).await? }))
+    let data = app.monitors.create(&caller, &asked, &base).await?;
+    app.teams.note(&caller, &by, AuditAction::MonitorCreated, data.id, audit_details(&data)).await;
+    Ok(Json(MonitorResponse { success: true, data }))
 }
 
 /// List the monitors of the team, newest first
@@ -78,12 +83,14 @@ async fn get_monitor(
 async fn update_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
     Path(id): Path<String>,
     headers: HeaderMap,
     JsonBody(asked): JsonBody<MonitorPatch>,
 ) -> Result<Json<MonitorResponse>, ApiError> {
     let base = base_url(&app.settings, &headers);
     let data = app.monitors.update(&caller, monitor_id(&id)?, &asked, &base).await?;
+    app.teams.note(&caller, &by, AuditAction::MonitorChanged, data.id, audit_details(&data)).await;
     Ok(Json(MonitorResponse { success: true, data }))
 }
 
@@ -94,9 +101,12 @@ async fn update_monitor(
 async fn delete_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
     Path(id): Path<String>,
 ) -> Result<Json<MonitorDeleted>, ApiError> {
-    app.monitors.delete(&caller, monitor_id(&id)?).await?;
+    let id = monitor_id(&id)?;
+    app.monitors.delete(&caller, id).await?;
+    app.teams.note(&caller, &by, AuditAction::MonitorDeleted, id, json!({})).await;
     Ok(Json(MonitorDeleted { success: true }))
 }
 
@@ -153,6 +163,13 @@ async fn get_check(
     let check = Uuid::try_parse(&check).map_err(|_| Kind::CheckNotFound)?;
     let base = base_url(&app.settings, &headers);
     Ok(Json(app.monitors.check(&caller, (monitor_id(&id)?, check), &query, &base).await?))
+}
+
+/// What the audit log says of a monitor: no addresses, which may hold secrets.
+fn audit_details(monitor: &MonitorView) -> Value {
+    let webhook = monitor.webhook.as_ref().map(|webhook| webhook["url"].as_str().unwrap_or_default());
+    let host = webhook.and_then(|url| Some(url::Url::parse(url).ok()?.host_str()?.to_owned()));
+    json!({ "name": monitor.name, "webhookHost": host })
 }
 
 /// An id that is none is the id of no monitor.

@@ -1,17 +1,19 @@
 //! `/admin/sign-in`: a key, or a link that works once, is traded for a cookie; who is signed in; signing out.
 
 use crate::app::App;
-use crate::auth::{Authenticated, SIGN_IN_COOKIE, require_own_page, sign_in_token};
-use crate::base_url::base_url;
+use crate::auth::{AuditActor, Authenticated, SIGN_IN_COOKIE, require_own_page, sign_in_token};
+use crate::base_url::{ClientAddress, base_url};
 use crate::body::{JsonBody, QueryString};
 use crate::error::ApiError;
+use access::audit_log::{self, Actor, ActorKind};
 use access::sign_ins::SIGN_IN_DURATION;
-use access::{Caller, RateGroup};
+use access::{Caller, CallerError, RateGroup};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
 use stored_data::time::iso;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -37,6 +39,7 @@ pub fn routes() -> OpenApiRouter<App> {
         (status = 403, description = "Sent by a page of another origin, or the key is that of an application", body = wire::ErrorBody)))]
 async fn sign_in(
     State(app): State<App>,
+    Extension(ClientAddress(address)): Extension<ClientAddress>,
     headers: HeaderMap,
     JsonBody(asked): JsonBody<SignInRequest>,
 ) -> Result<Response, ApiError> {
@@ -44,11 +47,19 @@ async fn sign_in(
     let started = match (asked.key, asked.link) {
         _ if app.dashboard.is_none() => return Err(Kind::NotFound.into()),
         (Some(key), None) => {
-            let caller = app.callers.authenticate(key.trim()).await?;
+            let caller = note_failure(&app, address, app.callers.authenticate(key.trim()).await).await?;
             app.services.limiter.admit(&caller, RateGroup::Status).await?;
-            app.sign_ins.start(caller.key.ok_or(Kind::Unauthorized)?).await?
+            let (key, by) = (caller.key.ok_or(Kind::Unauthorized)?, caller.actor(Some(address)));
+            app.sign_ins.start(key, caller.expires_at, by).await?
         }
-        (None, Some(link)) => app.sign_ins.start(app.sign_ins.open_link(&link)?).await?,
+        (None, Some(link)) => {
+            let key = note_failure(&app, address, app.sign_ins.open_link(&link)).await?;
+            let by = Actor {
+                key: Some(key),
+                ..Actor::new(ActorKind::Link, "the link of the start", Some(address))
+            };
+            app.sign_ins.start(key, None, by).await?
+        }
         _ => {
             let issue = Issue::at("key", "exactly one of `key` and `link` is needed", "invalid_value");
             return Err(WireError::invalid(&[issue]).into());
@@ -59,6 +70,24 @@ async fn sign_in(
     let view = view(&app, &caller, Some(iso(started.expires_at)));
     let cookie = cookie(&app, &headers, token, SIGN_IN_DURATION.as_secs());
     Ok(with_cookie(&cookie, Json(DataResponse::new(view))))
+}
+
+/// The same result. That somebody could not prove who they are is noted.
+async fn note_failure<T>(
+    app: &App,
+    address: IpAddr,
+    proved: Result<T, CallerError>,
+) -> Result<T, CallerError> {
+    match &proved {
+        Err(CallerError::KeyExpired(expired)) => {
+            audit_log::note_expired_use(&app.callers, expired, Some(address)).await;
+        }
+        Err(CallerError::Unauthorized) => {
+            app.sign_ins.note_failure(address, "the key or the link is not valid").await;
+        }
+        _ => {}
+    }
+    proved
 }
 
 /// Get who is signed in
@@ -83,14 +112,15 @@ async fn current(
 async fn sign_out(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
     QueryString(query): QueryString<SignOutQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if let Some(token) = sign_in_token(&headers) {
-        app.sign_ins.end(token).await?;
+        app.sign_ins.end(token, &by).await?;
     }
     if let Some(key) = caller.key.filter(|_| query.everywhere) {
-        app.sign_ins.end_all(key).await?;
+        app.sign_ins.end_all(key, &by).await?;
     }
     let cookie = cookie(&app, &headers, "", 0);
     Ok(with_cookie(&cookie, Json(SuccessResponse { success: true })))

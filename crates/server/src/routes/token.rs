@@ -145,14 +145,15 @@ struct Revocation {
     responses((status = 200, description = "The token does not work, whether it existed or not"), OAuthResponses))]
 async fn revoke_token(
     State(app): State<App>,
+    Extension(address): Extension<ClientAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OAuthError> {
     let form = form_or_json(&app, &headers, body).await?;
     let token = form.get("token").ok_or_else(|| OAuthError::invalid("`token` is missing"))?;
-    app.registrations.revoke_token(token).await?;
+    app.registrations.revoke_token(address.0, token).await?;
     if let Some(authorizations) = &app.authorizations {
-        authorizations.revoke(token).await?;
+        authorizations.revoke(address.0, token).await?;
     }
     Ok(private(StatusCode::OK))
 }

@@ -121,7 +121,7 @@ async fn open_watch(
     id: Option<Uuid>,
 ) -> Result<Watch, (u16, serde_json::Value)> {
     let refused = |error: WireError| (close_code(&error), json!({ "error": error.text() }));
-    let caller = identify(app, &Method::GET, headers).await.map_err(refused)?;
+    let caller = identify(app, &Method::GET, headers, None).await.map_err(refused)?;
     caller.require(Scope::Crawl).map_err(|error| refused(error.into()))?;
     app.services.limiter.admit(&caller, RateGroup::Status).await.map_err(|error| refused(error.into()))?;
     let id = id.ok_or_else(|| refused(Kind::InvalidJobId.into()))?;

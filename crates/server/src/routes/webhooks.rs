@@ -1,7 +1,7 @@
 //! `/v2/team/webhook-secret` and `/v2/team/webhooks/…`: the signing secret, and deliveries that failed.
 
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{AuditActor, Authenticated};
 use crate::body::QueryString;
 use crate::error::ApiError;
 use axum::Json;
@@ -43,6 +43,7 @@ async fn secret(
 async fn rotate(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
     QueryString(query): QueryString<RotateQuery>,
 ) -> Result<Json<DataResponse<WebhookSecretView>>, ApiError> {
     let hours = query.phase_out_hours.unwrap_or(24);
@@ -50,7 +51,7 @@ async fn rotate(
     issues.range("phaseOutHours", hours, &(0..=168));
     issues.finish()?;
     let phase_out = Duration::from_hours(hours.into());
-    secret_view(app.teams.rotate_webhook_secret(&caller, phase_out).await?)
+    secret_view(app.teams.rotate_webhook_secret(&caller, phase_out, &by).await?)
 }
 
 /// List failed webhook deliveries, newest first

@@ -10,7 +10,7 @@ mod requests;
 mod responses;
 
 use crate::app::App;
-use crate::auth::{error_response, identify, sign_in_token};
+use crate::auth::{client_address, error_response, identify, sign_in_token};
 use crate::body::{ReadBody, SMALL_BODY_BYTES, read_body};
 use crate::deprecation::deprecation_headers;
 use crate::error::ApiError;
@@ -139,7 +139,8 @@ impl Gate {
         let limit = if self.app.keyless.is_some() && !has_credentials {
             limit.min(SMALL_BODY_BYTES)
         } else {
-            identify(&self.app, &self.parts.method, headers).await?;
+            let address = client_address(&self.parts.extensions);
+            identify(&self.app, &self.parts.method, headers, address).await?;
             limit
         };
         read_body(body, limit, &self.app.body_memory).await

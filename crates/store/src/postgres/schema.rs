@@ -47,6 +47,8 @@ const MIGRATIONS: &[Migration] = &[
         name: "replaced_secrets",
         sql: include_str!("migrations/0019_replaced_secrets.sql"),
     },
+    Migration { version: 20, name: "audit_log", sql: include_str!("migrations/0020_audit_log.sql") },
+    Migration { version: 21, name: "key_hosts", sql: include_str!("migrations/0021_key_hosts.sql") },
 ];
 
 /// The version that has the list of keys for secrets.

@@ -1,7 +1,9 @@
 //! Clients of OAuth and what people allowed them.
 
-use super::keys::insert_key;
+use super::audit_log::note;
+use super::keys::{insert_key, revoke};
 use super::{Backend, SqlConnection, Transaction};
+use crate::audit_log::{Actor, AuditAction};
 use crate::authorizations::{
     Authorization, AuthorizationStore, NewAuthorization, OAuthClient, RefreshHashes, RenewedSecret, Traded,
 };
@@ -9,8 +11,12 @@ use crate::keys::{NewKey, api_key_from_row, parse_scopes, scopes_to_text};
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::{StoreError, StoreResult, clock};
+use serde_json::json;
 use std::time::Duration;
 use uuid::Uuid;
+
+const CODE_USED_TWICE: &str = "its code was used twice";
+const REFRESH_TOKEN_USED_TWICE: &str = "a refresh token of it was used twice";
 
 #[async_trait::async_trait]
 impl<B: Backend> AuthorizationStore for B {
@@ -36,8 +42,9 @@ impl<B: Backend> AuthorizationStore for B {
         Ok(())
     }
 
-    async fn authorize(&self, new: NewAuthorization, keep_for: Duration) -> StoreResult<bool> {
-        let inserted = self
+    async fn authorize(&self, new: NewAuthorization, keep_for: Duration, by: &Actor) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let inserted = tx
             .query("authorizations.insert")
             .bind(new.key)
             .bind(new.team)
@@ -49,8 +56,16 @@ impl<B: Backend> AuthorizationStore for B {
             .bind(scopes_to_text(&new.scopes))
             .bind(&new.code[..])
             .bind(clock::millis(keep_for))
-            .execute(&mut self.single())
+            .execute(&mut tx)
             .await?;
+        if inserted > 0 {
+            let details = json!({
+                "application": new.name, "client": new.client, "redirectUri": new.redirect_uri,
+                "scopes": new.scopes,
+            });
+            note(&mut tx, by, new.team, AuditAction::ApplicationAllowed, new.key, details).await?;
+        }
+        tx.commit().await?;
         Ok(inserted > 0)
     }
 
@@ -72,13 +87,14 @@ impl<B: Backend> AuthorizationStore for B {
         key: NewKey,
         refresh: RefreshHashes,
         keep_for: Duration,
+        by: &Actor,
     ) -> StoreResult<Traded> {
         let mut tx = self.begin().await?;
         let found = tx.query("authorizations.lock_code").bind(&code[..]).fetch_optional(&mut tx).await?;
         let Some(row) = found else { return Ok(Traded::Gone) };
         let (id, team) = (row.id("key_id")?, row.id("team_id")?);
         if row.bytes_or_none("family_hash")?.is_some() {
-            tx.query("keys.revoke").bind(team).bind(id).execute(&mut tx).await?;
+            revoke(&mut tx, team, id, by, Some(CODE_USED_TWICE)).await?;
             tx.commit().await?;
             return Ok(Traded::UsedBefore);
         }
@@ -86,7 +102,8 @@ impl<B: Backend> AuthorizationStore for B {
         if !row.flag("alive")? || !approver.flag("in_force")? {
             return Ok(Traded::Gone);
         }
-        let key = insert_key(&mut tx, &NewKey { id, team_id: team, ..key }).await?;
+        let key = insert_key(&mut tx, &NewKey { id, team_id: team, ..key }, by).await?;
+        tx.query("keys.inherit_hosts").bind(id).execute(&mut tx).await?;
         set_refresh(&mut tx, id, refresh, keep_for).await?;
         tx.commit().await?;
         Ok(Traded::Key(key))
@@ -98,13 +115,14 @@ impl<B: Backend> AuthorizationStore for B {
         next: &[u8; 32],
         secret: RenewedSecret,
         keep_for: Duration,
+        by: &Actor,
     ) -> StoreResult<Traded> {
         let mut tx = self.begin().await?;
         let query = tx.query("authorizations.lock_family").bind(&used.family[..]);
         let Some(row) = query.fetch_optional(&mut tx).await? else { return Ok(Traded::Gone) };
         let (id, team) = (row.id("key_id")?, row.id("team_id")?);
         if row.bytes_or_none("refresh_hash")?.as_deref() != Some(&used.newest[..]) {
-            tx.query("keys.revoke").bind(team).bind(id).execute(&mut tx).await?;
+            revoke(&mut tx, team, id, by, Some(REFRESH_TOKEN_USED_TWICE)).await?;
             tx.commit().await?;
             return Ok(Traded::UsedBefore);
         }

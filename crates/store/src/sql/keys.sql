@@ -48,7 +48,27 @@ WHERE team_id = $1
 ORDER BY created_at, id
 
 -- name: revoke
-UPDATE api_keys SET revoked_at = coalesce(revoked_at, gannet_now()) WHERE team_id = $1 AND id = $2
+UPDATE api_keys SET revoked_at = gannet_now() WHERE team_id = $1 AND id = $2 AND revoked_at IS NULL
+RETURNING id, name
+
+-- name: known
+SELECT EXISTS (SELECT 1 FROM api_keys WHERE team_id = $1 AND id = $2) AS known
+
+-- name: owner
+SELECT team_id, name FROM api_keys WHERE id = $1
+
+-- name: hosts
+SELECT hosts FROM key_hosts WHERE key_id = $1
+
+-- name: hosts_of_team
+SELECT h.key_id, h.hosts FROM key_hosts h JOIN api_keys k ON k.id = h.key_id WHERE k.team_id = $1
+
+-- name: inherit_hosts
+INSERT INTO key_hosts (key_id, hosts)
+SELECT a.key_id, h.hosts FROM authorizations a JOIN key_hosts h ON h.key_id = a.approver_id WHERE a.key_id = $1
+
+-- name: insert_hosts
+INSERT INTO key_hosts (key_id, hosts) VALUES ($1, $2)
 
 -- name: lock_key
 SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > gannet_now()) AS active,

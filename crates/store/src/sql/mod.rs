@@ -14,6 +14,7 @@
 mod activity;
 mod admission;
 mod agents;
+mod audit_log;
 mod authorizations;
 mod browser_sessions;
 mod ceilings;

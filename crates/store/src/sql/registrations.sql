@@ -28,10 +28,12 @@ UPDATE api_keys SET revoked_at = gannet_now()
 WHERE revoked_at IS NULL AND id IN (
     SELECT key_id FROM registrations WHERE user_hash = $1 ORDER BY created_at DESC, key_id DESC LIMIT 10000 OFFSET $2
 )
+RETURNING id, team_id, name
 
 -- name: revoke_user
 UPDATE api_keys SET revoked_at = gannet_now()
 WHERE revoked_at IS NULL AND id IN (SELECT key_id FROM registrations WHERE user_hash = $1)
+RETURNING id, team_id, name
 
 -- name: use
 INSERT INTO used_assertions (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING

@@ -1,7 +1,7 @@
 -- Sign-ins of people who use the dashboard.
 
 -- name: end
-DELETE FROM sign_ins WHERE hash = $1
+DELETE FROM sign_ins WHERE hash = $1 RETURNING key_id
 
 -- name: end_all
 DELETE FROM sign_ins WHERE key_id = $1

@@ -18,6 +18,7 @@ use std::sync::LazyLock;
 const FILES: &[(&str, &str)] = &[
     ("activity", include_str!("activity.sql")),
     ("agents", include_str!("agents.sql")),
+    ("audit_log", include_str!("audit_log.sql")),
     ("authorizations", include_str!("authorizations.sql")),
     ("base", include_str!("base.sql")),
     ("browser_sessions", include_str!("browser_sessions.sql")),

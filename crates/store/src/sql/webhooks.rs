@@ -2,12 +2,15 @@
 //! always taken before them; on SQLite the one writer makes finding a subject's first delivery and taking it
 //! one step.
 
+use super::audit_log::note;
 use super::{Backend, SqlConnection, Transaction};
+use crate::audit_log::{Actor, AuditAction};
 use crate::outbox;
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery, WebhookSecret, WebhookStore};
 use crate::{StoreError, StoreResult, clock};
+use serde_json::json;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -198,6 +201,7 @@ impl<B: Backend> WebhookStore for B {
         team: Uuid,
         secret: &str,
         phase_out: Duration,
+        by: &Actor,
     ) -> StoreResult<WebhookSecret> {
         let mut tx = self.begin().await?;
         tx.lock("webhooks.team_lock").bind(team).execute(&mut tx).await?;
@@ -210,6 +214,8 @@ impl<B: Backend> WebhookStore for B {
         insert_secret(&mut tx, team, &self.sealer().seal_webhook_secret(team, secret)?).await?;
         let mut current = secrets(&mut tx, team).await?;
         current.truncate(1);
+        let details = json!({ "phaseOutHours": phase_out.as_secs() / 3600 });
+        note(&mut tx, by, team, AuditAction::WebhookSecretRotated, team, details).await?;
         tx.commit().await?;
         self.sealer().open_webhook_secrets(team, &mut current)?;
         current.pop().ok_or_else(|| StoreError::Database("a secret just written is not there".into()))

@@ -4,6 +4,7 @@ use crate::ground::{HOUR, NOW, TestStore, a_moment, key, team};
 use std::time::Duration;
 use store::StoreError;
 use store::activity::{ActivityFilter, NewActivity, Viewer};
+use store::audit_log::Actor;
 use uuid::Uuid;
 
 on_both!(
@@ -48,7 +49,7 @@ async fn activity_pages_newest_first(ground: TestStore) {
 }
 
 async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: TestStore) {
-    let own = ground.store.create_key(key(ground.team, "own")).await.unwrap().id;
+    let own = ground.store.create_key(key(ground.team, "own"), &Actor::server()).await.unwrap().id;
     let made = async |endpoint, key_id| {
         let new = NewActivity { key_id, ..entry(ground.team, endpoint) };
         let id = new.id;

@@ -5,6 +5,7 @@ use crate::ground::{HOUR, TestStore, a_moment};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use store::audit_log::Actor;
 use store::authorizations::{NewAuthorization, OAuthClient, RefreshHashes, RenewedSecret, Traded};
 use store::keys::NewKey;
 use uuid::Uuid;
@@ -30,6 +31,7 @@ fn new_key(ground: &TestStore) -> NewKey {
         hash: random_hash(),
         scopes: vec!["scrape".to_owned()],
         expires_at: Some(i64::MAX),
+        hosts: Vec::new(),
     }
 }
 
@@ -39,7 +41,13 @@ fn new_refresh() -> RefreshHashes {
 
 /// Somebody allows a client; the code, and the key of that person.
 async fn allow(ground: &TestStore, keep_for: Duration) -> ([u8; 32], Uuid) {
-    let approver = ground.store.create_key(NewKey { expires_at: None, ..new_key(ground) }).await.unwrap().id;
+    let hosts = vec!["a.example".to_owned()];
+    let approver = ground
+        .store
+        .create_key(NewKey { expires_at: None, hosts, ..new_key(ground) }, &Actor::server())
+        .await
+        .unwrap()
+        .id;
     let new = NewAuthorization {
         key: Uuid::now_v7(),
         team: ground.team,
@@ -52,7 +60,7 @@ async fn allow(ground: &TestStore, keep_for: Duration) -> ([u8; 32], Uuid) {
         code: random_hash(),
     };
     let code = new.code;
-    assert!(ground.store.authorize(new, keep_for).await.unwrap());
+    assert!(ground.store.authorize(new, keep_for, &Actor::server()).await.unwrap());
     (code, approver)
 }
 
@@ -74,7 +82,9 @@ async fn a_code_is_used_once_and_a_second_use_revokes(ground: TestStore) {
         .into_iter()
         .map(|store| {
             let key = new_key(&ground);
-            tokio::spawn(async move { store.redeem_code(&code, key, new_refresh(), HOUR).await.unwrap() })
+            tokio::spawn(async move {
+                store.redeem_code(&code, key, new_refresh(), HOUR, &Actor::server()).await.unwrap()
+            })
         })
         .collect();
     let mut keys = Vec::new();
@@ -89,13 +99,21 @@ async fn a_code_is_used_once_and_a_second_use_revokes(ground: TestStore) {
     let revoked: Vec<_> = listed.iter().filter(|key| key.revoked_at.is_some()).map(|key| key.id).collect();
     assert_eq!(revoked, [found.key], "of the person {approver} only what the client had");
     assert_eq!(
-        ground.store.redeem_code(&random_hash(), new_key(&ground), new_refresh(), HOUR).await.unwrap(),
+        ground
+            .store
+            .redeem_code(&random_hash(), new_key(&ground), new_refresh(), HOUR, &Actor::server())
+            .await
+            .unwrap(),
         Traded::Gone
     );
     let (late, _) = allow(&ground, Duration::from_millis(1)).await;
     a_moment().await;
     assert_eq!(
-        ground.store.redeem_code(&late, new_key(&ground), new_refresh(), HOUR).await.unwrap(),
+        ground
+            .store
+            .redeem_code(&late, new_key(&ground), new_refresh(), HOUR, &Actor::server())
+            .await
+            .unwrap(),
         Traded::Gone
     );
 }
@@ -103,18 +121,31 @@ async fn a_code_is_used_once_and_a_second_use_revokes(ground: TestStore) {
 async fn refresh_tokens_rotate_and_reuse_revokes(ground: TestStore) {
     let (code, _) = allow(&ground, HOUR).await;
     let first = new_refresh();
-    let key = key_of(ground.store.redeem_code(&code, new_key(&ground), first, HOUR).await.unwrap());
+    let key = key_of(
+        ground.store.redeem_code(&code, new_key(&ground), first, HOUR, &Actor::server()).await.unwrap(),
+    );
+    let hosts = ground.store.key_hosts(key.id).await.unwrap();
+    assert_eq!(hosts, Some(vec!["a.example".to_owned()]), "those of the key of the person");
     let (next, last) = (random_hash(), random_hash());
     let secret = || RenewedSecret { hash: random_hash(), hint: "gn-2…".to_owned(), expires_at: 7 };
     let (renewed, kept) = (secret(), RefreshHashes { newest: next, ..first });
     let hash = renewed.hash;
-    let again = key_of(ground.store.renew_key(first, &next, renewed, HOUR).await.unwrap());
+    let again = key_of(ground.store.renew_key(first, &next, renewed, HOUR, &Actor::server()).await.unwrap());
     assert_eq!((again.id, again.hint.as_str(), again.expires_at), (key.id, "gn-2…", Some(7)), "the same key");
     assert_eq!(ground.store.key_by_hash(&hash).await.unwrap().unwrap().0.id, key.id);
-    assert_eq!(ground.store.renew_key(first, &last, secret(), HOUR).await.unwrap(), Traded::UsedBefore);
+    assert_eq!(
+        ground.store.renew_key(first, &last, secret(), HOUR, &Actor::server()).await.unwrap(),
+        Traded::UsedBefore
+    );
     assert!(ground.store.key_by_hash(&hash).await.unwrap().unwrap().0.revoked_at.is_some());
-    assert_eq!(ground.store.renew_key(kept, &last, secret(), HOUR).await.unwrap(), Traded::Gone);
-    assert_eq!(ground.store.renew_key(new_refresh(), &last, secret(), HOUR).await.unwrap(), Traded::Gone);
+    assert_eq!(
+        ground.store.renew_key(kept, &last, secret(), HOUR, &Actor::server()).await.unwrap(),
+        Traded::Gone
+    );
+    assert_eq!(
+        ground.store.renew_key(new_refresh(), &last, secret(), HOUR, &Actor::server()).await.unwrap(),
+        Traded::Gone
+    );
 }
 
 async fn a_key_ends_with_the_key_of_the_person(ground: TestStore) {
@@ -123,7 +154,7 @@ async fn a_key_ends_with_the_key_of_the_person(ground: TestStore) {
     let (pending, _) = allow(&ground, HOUR).await;
     let (refresh, new) = (new_refresh(), new_key(&ground));
     let hash = new.hash;
-    let key = key_of(store.redeem_code(&code, new, refresh, HOUR).await.unwrap());
+    let key = key_of(store.redeem_code(&code, new, refresh, HOUR, &Actor::server()).await.unwrap());
     let nested = NewAuthorization {
         key: Uuid::now_v7(),
         team,
@@ -135,14 +166,22 @@ async fn a_key_ends_with_the_key_of_the_person(ground: TestStore) {
         scopes: Vec::new(),
         code: random_hash(),
     };
-    assert!(!store.authorize(nested, HOUR).await.unwrap(), "a client must not allow others");
+    assert!(
+        !store.authorize(nested, HOUR, &Actor::server()).await.unwrap(),
+        "a client must not allow others"
+    );
     assert!(store.key_by_hash(&hash).await.unwrap().unwrap().0.revoked_at.is_none());
-    store.revoke_key(team, approver).await.unwrap();
+    store.revoke_key(team, approver, &Actor::server()).await.unwrap();
     assert!(store.key_by_hash(&hash).await.unwrap().unwrap().0.revoked_at.is_some());
     let secret = RenewedSecret { hash: random_hash(), hint: String::new(), expires_at: 7 };
-    assert_eq!(store.renew_key(refresh, &random_hash(), secret, HOUR).await.unwrap(), Traded::Gone);
+    assert_eq!(
+        store.renew_key(refresh, &random_hash(), secret, HOUR, &Actor::server()).await.unwrap(),
+        Traded::Gone
+    );
     let other = store.authorization_by_code(&pending).await.unwrap().unwrap();
-    key_of(store.redeem_code(&pending, new_key(&ground), new_refresh(), HOUR).await.unwrap());
+    key_of(
+        store.redeem_code(&pending, new_key(&ground), new_refresh(), HOUR, &Actor::server()).await.unwrap(),
+    );
     assert!(store.keys(team).await.unwrap().iter().any(|key| key.id == other.key), "another person's");
 }
 
@@ -164,7 +203,7 @@ async fn what_expired_goes(ground: TestStore) {
     while store.purge_authorizations(10).await.unwrap() > 0 {}
     assert_eq!(store.client(kept.id).await.unwrap(), Some(kept));
     let (code, _) = allow(&ground, HOUR).await;
-    key_of(store.redeem_code(&code, new_key(&ground), new_refresh(), HOUR).await.unwrap());
+    key_of(store.redeem_code(&code, new_key(&ground), new_refresh(), HOUR, &Actor::server()).await.unwrap());
     while store.purge_authorizations(10).await.unwrap() > 0 {}
     assert!(store.authorization_by_code(&code).await.unwrap().is_some());
 }

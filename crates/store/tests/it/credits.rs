@@ -3,6 +3,7 @@
 use crate::ground::{HOUR, TestStore, a_moment, key};
 use std::time::Duration;
 use store::StoreError;
+use store::audit_log::Actor;
 use store::credits::NewReservation;
 use uuid::Uuid;
 
@@ -83,8 +84,8 @@ async fn a_reservation_grows_within_the_allowance(ground: TestStore) {
 }
 
 async fn usage_is_told_by_key(ground: TestStore) {
-    let one = ground.store.create_key(key(ground.team, "one")).await.unwrap().id;
-    let two = ground.store.create_key(key(ground.team, "two")).await.unwrap().id;
+    let one = ground.store.create_key(key(ground.team, "one"), &Actor::server()).await.unwrap().id;
+    let two = ground.store.create_key(key(ground.team, "two"), &Actor::server()).await.unwrap().id;
     for (key_id, amount, purpose) in
         [(Some(one), 3, "scrape"), (Some(one), 4, "map"), (Some(two), 5, "scrape"), (None, 6, "scrape")]
     {

@@ -123,7 +123,8 @@ pub fn key(team_id: Uuid, name: &str) -> NewKey {
     let mut hash = [7; 32];
     hash[..16].copy_from_slice(id.as_bytes());
     let scopes = vec!["scrape".into(), "a \"quoted\" one".into()];
-    NewKey { id, team_id, name: name.into(), hint: "gn-abc".into(), hash, scopes, expires_at: None }
+    let (name, hint, hosts) = (name.into(), "gn-abc".into(), Vec::new());
+    NewKey { id, team_id, name, hint, hash, scopes, expires_at: None, hosts }
 }
 
 pub fn scrape(team_id: Uuid) -> NewScrape {

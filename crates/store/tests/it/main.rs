@@ -32,6 +32,7 @@ mod activity;
 mod agents;
 mod agents_ground;
 mod agents_model;
+mod audit_log;
 mod authorizations;
 mod browser_sessions;
 mod cache_model;

@@ -6,6 +6,7 @@ use crate::crawls_ground::{Book, crawl, delivery, page as entry};
 use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
+use store::audit_log::Actor;
 use store::crawls::{AttemptEnd, EntryDecision, NewCrawl, NewEntry, Settlement};
 use store::scrapes::{NewScrape, Recorded};
 use store::search::NewSearchPage;
@@ -69,7 +70,7 @@ fn found_in(folder: &Path, texts: &[&'static str]) -> Vec<&'static str> {
 
 async fn only_the_ledger_knows(ground: &TestStore, folder: &Path) {
     let store = &*ground.store;
-    let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
+    let key_id = store.create_key(key(ground.team, "k"), &Actor::server()).await.unwrap().id;
     let one = NewScrape { key_id: Some(key_id), ..secretive(ground.team, true) };
     let id = one.id;
     assert_eq!(store.record_scrapes(vec![one]).await.unwrap(), [Recorded::Written]);

@@ -2,6 +2,7 @@
 
 use crate::ground::{TestStore, a_moment};
 use std::time::{SystemTime, UNIX_EPOCH};
+use store::audit_log::Actor;
 use store::keys::NewKey;
 use store::registrations::NewRegistration;
 use uuid::Uuid;
@@ -34,6 +35,7 @@ fn new_registration(ground: &TestStore, user: [u8; 32], expires_at: Option<i64>)
         hash: random_hash(),
         scopes: vec!["scrape".to_owned()],
         expires_at,
+        hosts: Vec::new(),
     };
     NewRegistration { user, client: "client".to_owned(), key, max_keys: 2 }
 }
@@ -62,7 +64,7 @@ async fn an_assertion_is_used_once(ground: TestStore) {
 async fn older_keys_of_a_user_are_revoked(ground: TestStore) {
     let (one, other) = (random_hash(), random_hash());
     for user in [one, one, one, other] {
-        ground.store.register(new_registration(&ground, user, None)).await.unwrap();
+        ground.store.register(new_registration(&ground, user, None), &Actor::server()).await.unwrap();
         a_moment().await;
     }
     let keys = ground.store.keys(ground.team).await.unwrap();
@@ -73,18 +75,25 @@ async fn older_keys_of_a_user_are_revoked(ground: TestStore) {
 async fn all_keys_of_one_user_are_revoked_together(ground: TestStore) {
     let (one, other) = (random_hash(), random_hash());
     for user in [one, one, other] {
-        ground.store.register(new_registration(&ground, user, None)).await.unwrap();
+        ground.store.register(new_registration(&ground, user, None), &Actor::server()).await.unwrap();
     }
-    assert_eq!(ground.store.revoke_user(&one).await.unwrap(), 2);
-    assert_eq!(ground.store.revoke_user(&one).await.unwrap(), 0, "nothing is left to revoke");
+    assert_eq!(ground.store.revoke_user(&one, &Actor::server()).await.unwrap(), 2);
+    assert_eq!(
+        ground.store.revoke_user(&one, &Actor::server()).await.unwrap(),
+        0,
+        "nothing is left to revoke"
+    );
     assert_eq!(valid_keys(&ground).await, 1);
 }
 
 async fn expired_assertions_and_tokens_go(ground: TestStore) {
     let (store, user, assertion) = (&ground.store, random_hash(), random_hash());
     assert!(store.use_assertion(&assertion, 1).await.unwrap());
-    store.register(new_registration(&ground, user, Some(now() - 2 * DAY_MILLIS))).await.unwrap();
-    store.register(new_registration(&ground, user, None)).await.unwrap();
+    store
+        .register(new_registration(&ground, user, Some(now() - 2 * DAY_MILLIS)), &Actor::server())
+        .await
+        .unwrap();
+    store.register(new_registration(&ground, user, None), &Actor::server()).await.unwrap();
     while store.purge_registrations(10).await.unwrap() > 0 {}
     assert_eq!(store.keys(ground.team).await.unwrap().len(), 1, "the key without an end stays");
     assert!(store.use_assertion(&assertion, 1).await.unwrap(), "forgotten: it had expired");

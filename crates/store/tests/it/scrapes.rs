@@ -2,6 +2,7 @@
 
 use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape, team};
 use store::Store;
+use store::audit_log::Actor;
 use store::credits::{Balance, NewReservation};
 use store::scrapes::{NewScrape, Recorded};
 use uuid::Uuid;
@@ -62,7 +63,7 @@ async fn a_record_is_read_back_by_its_team_alone(ground: TestStore) {
 
 async fn a_scrape_leaves_page_activity_and_price(ground: TestStore) {
     let store = &*ground.store;
-    let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
+    let key_id = store.create_key(key(ground.team, "k"), &Actor::server()).await.unwrap().id;
     let one =
         NewScrape { key_id: Some(key_id), page: Some(page(1, b"body")), credits: 2, ..scrape(ground.team) };
     let (id, url) = (one.id, one.url.clone());
@@ -140,7 +141,7 @@ async fn recording_twice_charges_once(ground: TestStore) {
 
 async fn unlimited_teams_are_metered(ground: TestStore) {
     let store = &*ground.store;
-    let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
+    let key_id = store.create_key(key(ground.team, "k"), &Actor::server()).await.unwrap().id;
     let batch = (0..5)
         .map(|n| NewScrape { key_id: Some(key_id).filter(|_| n % 2 == 0), credits: n, ..scrape(ground.team) })
         .collect();

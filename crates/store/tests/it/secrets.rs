@@ -6,6 +6,7 @@ use crate::ground::{HOUR, KEY, TestStore, number, options, run_sql};
 use crate::monitors::new_monitor;
 use sqlx::{AssertSqlSafe, Connection};
 use std::sync::Arc;
+use store::audit_log::Actor;
 use store::monitors::NewMonitor;
 use store::secrets::{Resealed, SecretKey, SecretKeys};
 use store::{Store, StoreError, StoreOptions};
@@ -213,7 +214,7 @@ async fn a_key_is_changed_without_losing_anything(ground: TestStore) {
     let text = refusal(&options(&ground.url)).await;
     assert!(text.contains(&key("cd").id().to_string()), "who does not have the new key is refused: {text}");
     // What the first store writes meanwhile is still under the old key.
-    ground.store.rotate_webhook_secret(ground.team, "newer", HOUR).await.unwrap();
+    ground.store.rotate_webhook_secret(ground.team, "newer", HOUR, &Actor::server()).await.unwrap();
     both.shut_down().await;
     let done = store::rekey_secrets(&with(&ground.url, "cd", &[KEY])).await.unwrap();
     assert_eq!(done, Resealed { sealed: 1, unreadable: 0 }, "the rest was encrypted anew at the start");
@@ -254,5 +255,5 @@ async fn without_a_key_nothing_secret_is_written_or_read(ground: TestStore) {
     misuse(store.crawl(ground.team, planted.crawl).await.unwrap_err());
     misuse(store.server_secret("files").await.unwrap_err());
     misuse(store.start_crawl(crawl(ground.team), pages([1])).await.unwrap_err());
-    misuse(store.rotate_webhook_secret(ground.team, "x", HOUR).await.unwrap_err());
+    misuse(store.rotate_webhook_secret(ground.team, "x", HOUR, &Actor::server()).await.unwrap_err());
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use store::Store;
+use store::audit_log::Actor;
 use store::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery};
 use uuid::Uuid;
 
@@ -339,12 +340,15 @@ async fn a_secret_is_rotated(ground: TestStore) {
         let known = store.webhook_secrets(ground.team).await.unwrap();
         known.into_iter().map(|one| (one.secret, one.until.is_some())).collect::<Vec<_>>()
     };
-    let rotated = store.rotate_webhook_secret(ground.team, "one", HOUR).await.unwrap();
+    let rotated = store.rotate_webhook_secret(ground.team, "one", HOUR, &Actor::server()).await.unwrap();
     assert_eq!((rotated.secret.as_str(), rotated.until), ("one", None));
     assert_eq!(texts().await, [("one".to_owned(), false)], "also as the first");
-    store.rotate_webhook_secret(ground.team, "two", HOUR).await.unwrap();
+    store.rotate_webhook_secret(ground.team, "two", HOUR, &Actor::server()).await.unwrap();
     assert_eq!(texts().await, [("two".to_owned(), false), ("one".to_owned(), true)]);
-    store.rotate_webhook_secret(ground.team, "three", Duration::from_millis(5)).await.unwrap();
+    store
+        .rotate_webhook_secret(ground.team, "three", Duration::from_millis(5), &Actor::server())
+        .await
+        .unwrap();
     a_moment().await;
     assert_eq!(texts().await, [("three".to_owned(), false)], "two was phased out and one dropped at once");
     store.purge_deliveries(10).await.unwrap();
@@ -354,7 +358,9 @@ async fn a_secret_is_rotated(ground: TestStore) {
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..8 {
         let (store, team) = (stores[n % 2].clone(), ground.team);
-        tasks.spawn(async move { store.rotate_webhook_secret(team, &format!("r{n}"), HOUR).await });
+        tasks.spawn(async move {
+            store.rotate_webhook_secret(team, &format!("r{n}"), HOUR, &Actor::server()).await
+        });
     }
     assert!(tasks.join_all().await.iter().all(Result::is_ok), "many at once take turns");
     assert_eq!(texts().await.len(), 2, "never more than two");

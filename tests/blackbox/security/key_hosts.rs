@@ -1,0 +1,171 @@
+//! A key that may reach certain hosts only is held to them by every capability: by address, redirect, script, stored page,
+//! webhook, and through work of other keys. What cannot be held is refused when the key is made.
+
+use crate::agent::{company, started_id, wait_for_end as wait_for_run};
+use crate::crawl::wait_for_end as wait_for_crawl;
+use crate::http::{Http, HttpResponse};
+use crate::scrape::{ScrapeFixture, scrape_as};
+use crate::site_server::SiteServer;
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A site at an address that the key may reach, with ways to another at one that it may not reach.
+struct TwoHosts {
+    own: SiteServer,
+    other: String,
+    visits: Arc<AtomicUsize>,
+}
+
+impl TwoHosts {
+    async fn start() -> Self {
+        let visits = Arc::new(AtomicUsize::new(0));
+        let counted = visits.clone();
+        let elsewhere = move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            std::future::ready(Html(
+                "<title>Other</title><main><h1>Otherword</h1><p>Founded in 1987.</p></main>",
+            ))
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.2:0").await.unwrap();
+        let other = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, Router::new().fallback(elsewhere)).await });
+        let to = other.clone();
+        let hop = move || {
+            let location = [(header::LOCATION, format!("{to}/hop"))];
+            std::future::ready((StatusCode::FOUND, location).into_response())
+        };
+        let script = format!("<div id=root></div><script>location.replace('{other}/script')</script>");
+        let page = format!(
+            "<title>Own</title><main><h1>Ownword</h1><p>{}</p><img src='{other}/image.png'></main>",
+            "The keeper of the light writes down every ship that passes. ".repeat(8)
+        );
+        let router = Router::new()
+            .route("/", get(move || std::future::ready(Html(page.clone()))))
+            .route("/hop", get(hop.clone()))
+            .route("/robots.txt", get(hop))
+            .route("/script", get(move || std::future::ready(Html(script.clone()))));
+        Self { own: SiteServer::start(router), other, visits }
+    }
+
+    fn visits(&self) -> usize {
+        self.visits.load(Ordering::SeqCst)
+    }
+}
+
+async fn held_key(http: &Http) -> Http {
+    let asked = json!({ "name": "held", "hosts": ["127.0.0.1", "*.Example.org"] });
+    let made = http.post("/admin/keys", &asked).await.unwrap();
+    let made = made.expect_success();
+    assert_eq!(made["data"]["hosts"], json!(["127.0.0.1", "*.example.org"]));
+    let scopes = made["data"]["scopes"].to_string();
+    assert!(!["admin", "interact", "monitor"].iter().any(|scope| scopes.contains(scope)), "{scopes}");
+    http.with_key(made["key"].as_str())
+}
+
+#[track_caller]
+fn expect_refused(answer: &HttpResponse) {
+    let rule = &answer.json["details"]["rule"];
+    assert_eq!((answer.status, rule), (403, &json!("hosts of the key")), "{}", answer.text);
+    assert!(answer.json["error"].as_str().unwrap().contains("the API key may not reach the host of"));
+}
+
+#[tokio::test]
+async fn a_held_key_reaches_no_other_host_by_any_capability() {
+    let fixture = ScrapeFixture::open().await;
+    let (free, hosts) = (fixture.http(), TwoHosts::start().await);
+    let held = held_key(free).await;
+    let page = scrape_as(&held, &hosts.own.url("/"), json!({ "formats": ["markdown"] })).await;
+    assert!(page.expect_success()["data"]["markdown"].as_str().unwrap().contains("Ownword"));
+    let actions = json!({ "actions": [{ "type": "wait", "milliseconds": 100 }] });
+    let drawn = scrape_as(&held, &hosts.own.url("/"), actions).await;
+    drawn.expect_success();
+    expect_refused(&scrape_as(&held, &format!("{}/direct", hosts.other), json!({})).await);
+    expect_refused(&scrape_as(&held, &hosts.own.url("/hop"), json!({})).await);
+    let moved = scrape_as(&held, &hosts.own.url("/script"), json!({})).await;
+    assert!(!moved.text.contains("Otherword"), "{}", moved.text);
+    for (path, body) in [
+        ("/v2/map", json!({ "url": hosts.other })),
+        ("/v2/crawl", json!({ "url": hosts.other })),
+        ("/v2/crawl", json!({ "url": hosts.own.base, "webhook": format!("{}/hook", hosts.other) })),
+        ("/v2/batch/scrape", json!({ "urls": [hosts.own.base], "webhook": format!("{}/hook", hosts.other) })),
+        (
+            "/v2/agent",
+            json!({ "prompt": "When was the company founded?", "webhook": { "url": format!("{}/hook", hosts.other) } }),
+        ),
+        (
+            "/v2/extract",
+            json!({ "urls": [hosts.own.base], "prompt": "When was it founded?", "webhook": { "url": hosts.other } }),
+        ),
+    ] {
+        expect_refused(&held.post(path, &body).await.unwrap());
+    }
+    let urls =
+        json!({ "urls": [hosts.own.url("/"), format!("{}/batch", hosts.other), hosts.own.url("/hop")] });
+    let batch = held.post("/v2/batch/scrape", &urls).await.unwrap();
+    let batch =
+        wait_for_crawl(&held, &format!("/v2/batch/scrape/{}", batch.json["id"].as_str().unwrap())).await;
+    assert_eq!(batch["data"].as_array().map(Vec::len), Some(1), "{batch}");
+    let crawl =
+        held.post("/v2/crawl", &json!({ "url": hosts.own.url("/"), "allowExternalLinks": true })).await;
+    let id = crawl.unwrap().json["id"].as_str().unwrap().to_owned();
+    wait_for_crawl(&held, &format!("/v2/crawl/{id}")).await;
+    let run = json!({ "urls": [format!("{}/run", hosts.other)], "schema": company(), "prompt": "When was it founded?" });
+    let id = started_id(&held.post("/v2/agent", &run).await.unwrap());
+    let run = wait_for_run(&held, &id).await;
+    assert!(!run.to_string().contains("1987"), "{run}");
+    assert_eq!(hosts.visits(), 0, "the other host got no request");
+
+    // What a free key of the team left or began is no way there either.
+    for path in ["/hop", "/script"] {
+        let led = scrape_as(free, &hosts.own.url(path), json!({})).await;
+        assert!(led.text.contains("Otherword"), "an ordinary key is led there: {}", led.text);
+    }
+    let visits = hosts.visits();
+    for path in ["/hop", "/script"] {
+        let answer = scrape_as(&held, &hosts.own.url(path), json!({ "maxAge": 3_600_000 })).await;
+        assert!(!answer.text.contains("Otherword"), "{}", answer.text);
+    }
+    let begun = free.post("/v2/batch/scrape", &json!({ "urls": [hosts.own.url("/")] })).await.unwrap();
+    let append = json!({ "urls": [hosts.own.url("/hop")], "appendToId": begun.json["id"] });
+    let appended = held.post("/v2/batch/scrape", &append).await.unwrap();
+    assert_eq!(appended.status, 403, "{}", appended.text);
+    assert_eq!(hosts.visits(), visits);
+}
+
+#[tokio::test]
+async fn a_key_cannot_be_held_to_what_is_no_host_or_where_it_cannot_be_held() {
+    let fixture = ScrapeFixture::without_browser().await;
+    let http = fixture.http();
+    for (asked, says) in [
+        (json!({ "hosts": [] }), "hosts: must name 1 to 100 hosts"),
+        (json!({ "hosts": ["https://a.example"] }), "hosts: `https://a.example` is not a host"),
+        (json!({ "hosts": ["*"] }), "hosts: `*` is not a host"),
+        (json!({ "hosts": ["a.example"], "scopes": ["scrape", "interact"] }), "with the scope interact"),
+        (json!({ "hosts": ["a.example"], "scopes": ["admin"] }), "with the scope admin"),
+        (json!({ "hosts": ["a.example"], "scopes": ["monitor"] }), "with the scope monitor"),
+    ] {
+        let mut body = asked.clone();
+        body["name"] = "held".into();
+        let refused = http.post("/admin/keys", &body).await.unwrap();
+        let error = refused.json["error"].as_str().unwrap_or_default();
+        assert!(refused.status == 400 && error.contains(says), "{asked}: {}", refused.text);
+    }
+    let held = held_key(http).await;
+    let listed = http.get("/admin/keys").await.unwrap();
+    let keys: Vec<&Value> = listed.expect_success()["data"].as_array().unwrap().iter().collect();
+    let shown = keys.iter().find(|key| key["name"] == "held").unwrap();
+    assert_eq!(shown["hosts"], json!(["127.0.0.1", "*.example.org"]));
+    assert!(keys.iter().any(|key| key["hosts"].is_null()), "others may reach all");
+    // A rotation keeps what the key is held to.
+    let rotate = format!("/admin/keys/{}/rotate", shown["id"].as_str().unwrap());
+    let rotated = http.post(&rotate, &json!({})).await.unwrap();
+    let again = http.with_key(rotated.expect_success()["key"].as_str());
+    for key in [&held, &again] {
+        expect_refused(&scrape_as(key, "http://127.0.0.3:9/", json!({})).await);
+    }
+}
