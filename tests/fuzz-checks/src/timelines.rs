@@ -10,6 +10,8 @@ use monitor::page::{
 /// Between two checks, and between two reads of one.
 const CHECK: char = '\u{1e}';
 const READ: char = '\u{1f}';
+/// Before the whole page, of which the text is the part that was chosen.
+const WHOLE: char = '\u{1d}';
 const MAX_CHECKS: usize = 12;
 /// What is stored with a monitor for one page.
 const MAX_HISTORY_BYTES: usize = 128 * 1024;
@@ -56,8 +58,9 @@ pub fn timeline(bytes: &[u8]) {
     }
 }
 
-fn to_page_read(at: Timestamp, text: &str) -> PageRead<'_> {
-    PageRead { at, text }
+fn to_page_read(at: Timestamp, read: &str) -> PageRead<'_> {
+    let (text, whole) = read.split_once(WHOLE).map_or((read, None), |(text, whole)| (text, Some(whole)));
+    PageRead { at, text, whole }
 }
 
 /// The end of a check, and its reads with their times.
