@@ -21,6 +21,7 @@ async fn doctor_shows_the_effective_settings_and_hides_secrets() {
         "scrape: 127.0.0.0/8; model: h.example",
         "scrape through http://127.0.0.1:3128 in turn; requests may not name a proxy",
         "environment GANNET_LOG_FORMAT",
+        "the memory and processes of a session",
         "plan free",
     ] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
