@@ -115,7 +115,8 @@ impl<'p> Filler<'_, 'p> {
         // The sort is stable and candidates are in document order, but fields are not.
         judged.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.field.cmp(&other.field)));
         let mut chosen: HashMap<usize, ChosenValue<'p>> = HashMap::new();
-        let mut used: HashMap<(usize, u64), usize> = HashMap::new();
+        // Which field has taken a text, and whether the text is labelled with the name of that field.
+        let mut used: HashMap<(usize, u64), (usize, bool)> = HashMap::new();
         for candidate in judged {
             let (field, text) = (candidate.field, (candidate.page, candidate.key));
             // A heading or a label that is the name of the field itself.
@@ -124,17 +125,28 @@ impl<'p> Filler<'_, 'p> {
             }
             // The same words may stand in another element, or be a part of another text.
             let value = candidate.choice.numbered_text().map(|value| (candidate.page, hash_text(value)));
-            let mut keys = [Some(text), value].into_iter().flatten();
-            let taken = keys.any(|key| {
-                let by = used.get(&key).filter(|&&by| by != field && self.share_values(by, field));
-                by.is_some() && candidate.similarity < EXACT_SIMILARITY
-            });
-            if !chosen.contains_key(&field) && !taken {
-                for key in [Some(text), value].into_iter().flatten() {
-                    used.entry(key).or_insert(field);
-                }
-                chosen.insert(field, candidate.choice);
+            let keys = || [Some(text), value].into_iter().flatten();
+            let is_exact = candidate.similarity >= EXACT_SIMILARITY;
+            let taken: Vec<(usize, bool)> = keys()
+                .filter_map(|key| used.get(&key).copied())
+                .filter(|&(by, _)| by != field && self.share_values(by, field))
+                .collect();
+            if chosen.contains_key(&field) || (!taken.is_empty() && !is_exact) {
+                continue;
             }
+            // "Party fee" is no label for what stands beside "fee".
+            for (by, was_exact) in taken {
+                if value.is_some() && !was_exact {
+                    chosen.remove(&by);
+                }
+            }
+            for key in keys() {
+                let known = used.entry(key).or_insert((field, is_exact));
+                if is_exact && !known.1 {
+                    *known = (field, true);
+                }
+            }
+            chosen.insert(field, candidate.choice);
         }
         chosen
     }

@@ -158,6 +158,9 @@ fn one_number_serves_one_field() {
     assert_eq!(both.value, json!({"telephone": "0228404252", "mobile": "01285022021"}));
     let only = one(&schema, &page("Telephone: 0228404252"));
     assert_eq!(only.value, json!({"telephone": "0228404252"}));
+    let fees = object(&json!({"fee": {"type": "string"}, "party_fee": {"type": "string"}}));
+    let html = "<title>Meeting</title><h1>Meeting</h1><ul><li>Date: 17 July</li><li>Fee: 5,000 EUR</li><li>Hall: East</li></ul>";
+    assert_eq!(one(&fees, html).value, json!({"fee": "5,000 EUR"}));
     // Where nothing else is wanted, a mobile number is a telephone number.
     let schema = object(&json!({"phone": {"type": "string"}}));
     assert_eq!(one(&schema, &page("Mobile: 01285022021")).value, json!({"phone": "01285022021"}));
