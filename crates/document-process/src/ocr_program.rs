@@ -4,12 +4,15 @@
 use sandbox::Executable;
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// What the program answers to `--version`. Both programs must be of one version: what they say to each other
 /// may change with every release.
 pub const OCR_PROGRAM_VERSION: &str = concat!("gannet-ocr ", env!("CARGO_PKG_VERSION"));
 const FILE_NAME: &str = "gannet-ocr";
+/// Says which file answered with this version the last time; beside the models.
+const KNOWN_FILE: &str = "program";
 /// The commands that install the models.
 pub const INSTALL_OCR_MODELS: &str =
     "pip download --no-deps rapidocr==3.10.0 && gannet models add ocr rapidocr-3.10.0-py3-none-any.whl";
@@ -45,11 +48,27 @@ pub enum OcrProgramError {
 impl OcrProgram {
     /// The program in the folder of the one that is running.
     pub fn find() -> Result<Self, OcrProgramError> {
-        let broken = |error: io::Error| OcrProgramError::Broken {
-            path: FILE_NAME.into(),
-            reason: format!("the folder of the running program is unknown ({error})"),
-        };
-        Self::open(&std::env::current_exe().map_err(broken)?.with_file_name(FILE_NAME))
+        Self::open(&path_beside_this_program()?)
+    }
+
+    /// The same, and it is not started where the folder of the models says that this very file was of this version: a
+    /// command that reads one file would pay a good part of what the file costs.
+    pub fn find_known(models: &Path) -> Result<Self, OcrProgramError> {
+        Self::open_known(&path_beside_this_program()?, &models.join(KNOWN_FILE))
+    }
+
+    fn open_known(path: &Path, known: &Path) -> Result<Self, OcrProgramError> {
+        let identity = identify(path);
+        let is_known = identity.is_some() && std::fs::read_to_string(known).ok() == identity;
+        if is_known && let Ok(executable) = Executable::open(path) {
+            return Ok(Self { path: path.to_owned(), executable });
+        }
+        let program = Self::open(path)?;
+        if let Some(identity) = identity {
+            // Where it cannot be written, the program is asked the next time too.
+            let _ = std::fs::write(known, identity);
+        }
+        Ok(program)
     }
 
     pub fn open(path: &Path) -> Result<Self, OcrProgramError> {
@@ -89,6 +108,21 @@ impl OcrProgram {
     }
 }
 
+fn path_beside_this_program() -> Result<PathBuf, OcrProgramError> {
+    let broken = |error: io::Error| OcrProgramError::Broken {
+        path: FILE_NAME.into(),
+        reason: format!("the folder of the running program is unknown ({error})"),
+    };
+    Ok(std::env::current_exe().map_err(broken)?.with_file_name(FILE_NAME))
+}
+
+/// What differs when another file takes its place, and the version that is wanted of it.
+fn identify(path: &Path) -> Option<String> {
+    let file = std::fs::metadata(path).ok()?;
+    let (device, inode, bytes) = (file.dev(), file.ino(), file.len());
+    Some(format!("{OCR_PROGRAM_VERSION} {device} {inode} {bytes} {}.{}", file.mtime(), file.mtime_nsec()))
+}
+
 fn first_line(output: &[u8]) -> String {
     String::from_utf8_lossy(output).lines().next().unwrap_or_default().trim().to_owned()
 }
@@ -109,6 +143,13 @@ mod tests {
         std::os::unix::fs::symlink(program.expect("echo"), &path).expect("a link");
         let other = OcrProgram::open(&path).expect_err("another program");
         assert!(matches!(other, OcrProgramError::OtherVersion { .. }), "{other}");
+        // It is not asked again where it is known, and asked where another file has taken its place.
+        let known = folder.path().join(KNOWN_FILE);
+        assert!(OcrProgram::open_known(&path, &known).is_err() && !known.exists());
+        std::fs::write(&known, identify(&path).expect("a file")).expect("write");
+        OcrProgram::open_known(&path, &known).expect("it is known");
+        std::fs::write(&known, identify(folder.path()).expect("another file")).expect("write");
+        assert!(OcrProgram::open_known(&path, &known).is_err());
         std::fs::remove_file(&path).expect("remove");
         std::fs::write(&path, "no program").expect("write");
         let broken = OcrProgram::open(&path).expect_err("no program");

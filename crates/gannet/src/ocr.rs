@@ -54,7 +54,7 @@ pub fn find_ocr(settings: &Settings) -> Option<OcrSetup> {
             return None;
         }
     };
-    match OcrProgram::find() {
+    match OcrProgram::find_known(&models) {
         Ok(program) => Some(OcrSetup { program, models }),
         Err(error) => {
             tracing::warn!(%error, "the OCR models are installed and cannot be used");
