@@ -26,7 +26,7 @@ async fn sign_in(server: &Server, key: &str) -> (u16, String) {
 #[tokio::test]
 async fn what_is_done_stands_there_with_who_did_it_and_from_where() {
     let dir = TempDir::new();
-    let config = ServerConfig::at(dir.path());
+    let config = ServerConfig::at(dir.path()).set("egress_allow", "scrape=127.0.0.0/8");
     let server = config.start().await;
     let http = &server.http;
     let (status, cookie) = sign_in(&server, KEY).await;
@@ -40,7 +40,7 @@ async fn what_is_done_stands_there_with_who_did_it_and_from_where() {
     http.post("/v2/team/webhook-secret/rotate", &json!({})).await.unwrap().expect_success();
     let monitor = json!({
         "name": "prices", "schedule": { "cron": "0 3 1 1 *" }, "goal": "prices",
-        "targets": [{ "type": "scrape", "urls": ["https://example.com/"] }],
+        "targets": [{ "type": "scrape", "urls": ["http://127.0.0.1:8/"] }],
         "webhook": { "url": "https://hooks.example/secret-path" },
     });
     let monitor = http.post("/v2/monitor", &monitor).await.unwrap();

@@ -166,6 +166,6 @@ async fn a_key_cannot_be_held_to_what_is_no_host_or_where_it_cannot_be_held() {
     let rotated = http.post(&rotate, &json!({})).await.unwrap();
     let again = http.with_key(rotated.expect_success()["key"].as_str());
     for key in [&held, &again] {
-        expect_refused(&scrape_as(key, "http://127.0.0.3:9/", json!({})).await);
+        expect_refused(&scrape_as(key, "http://127.0.0.3:8080/", json!({})).await);
     }
 }
