@@ -92,10 +92,7 @@ mod tests {
         let before: Vec<Quad> = (0..7).map(|row| line(row, row >= 4)).collect();
         let turned = |scores: [f32; 7]| {
             let mut quads = before.clone();
-            turn_scored(
-                &mut quads,
-                &scores.into_iter().enumerate().map(|(at, score)| (at, score)).collect::<Vec<_>>(),
-            );
+            turn_scored(&mut quads, &scores.into_iter().enumerate().collect::<Vec<_>>());
             quads.iter().zip(&before).map(|(quad, before)| quad != before).collect::<Vec<_>>()
         };
         // A page upside down: the line of which the model is not sure goes with it, one that is surely upright does not.
