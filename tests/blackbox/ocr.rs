@@ -6,12 +6,15 @@ use crate::server::{ServerConfig, gannet, require_ocr_program, run};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 use testkit::{TempDir, pdf};
 
 fn wheel() -> String {
     require_ocr_program();
     std::env::var("GANNET_TEST_OCR_WHEEL").expect("GANNET_TEST_OCR_WHEEL; run the tests through `make test`")
 }
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// What `doctor` says about OCR.
 fn doctor(config: &ServerConfig) -> (String, String) {
@@ -40,14 +43,16 @@ fn ocr_models_are_installed_checked_and_removed() {
     let path = dir.path().join("data/models/ocr/recognition.onnx");
     let mut bytes = std::fs::read(&path).unwrap();
     let written = std::fs::metadata(&path).unwrap().modified().unwrap();
-    bytes[1000] ^= 1;
+    bytes.fill(0);
     std::fs::write(&path, bytes).unwrap();
-    // A command that reads text pays for no checksum of what has the size and the time it had.
+    // A command pays for no checksum of what has the size and the time it had: it is used until that changes.
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
-    std::fs::write(dir.join("text.pdf"), pdf(&["Some text that can be read"])).unwrap();
-    let (code, text, error) = run(config.command(&["parse", "text.pdf"]));
-    assert_eq!((code, text.as_str()), (Some(0), "Some text that can be read\n"), "{error}");
-    assert!(!error.contains("checksum"), "{error}");
+    std::fs::write(dir.join("scan.pdf"), pdf(&[""])).unwrap();
+    let (code, _, error) = run(config.command(&["parse", "scan.pdf"]));
+    assert!(code == Some(1) && error.contains("OCR could not read"), "{error}");
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(written + SECOND).unwrap();
+    let (code, _, error) = run(config.command(&["parse", "scan.pdf"]));
+    assert!(code == Some(1) && error.contains("checksum has changed"), "{error}");
     let (verdict, text) = doctor(&config);
     assert!(verdict == "broken" && text.contains("checksum has changed"), "{verdict}: {text}");
     let (_, removed, _) = run(config.command(&["models", "remove", "ocr"]));
