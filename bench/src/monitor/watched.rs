@@ -108,7 +108,7 @@ impl Watched {
     }
 
     fn compare(&self, state: &Reading) -> CheckedPage {
-        let reads = vec![as_read(state, self.at); MAX_READS];
+        let reads = [as_read(state, self.at); MAX_READS];
         let before = as_read(&self.kept, self.at);
         let step = |count| match next_step(before, &reads[..count], &self.history, &self.focus) {
             CheckStep::Done(checked) => Some(*checked),

@@ -15,7 +15,7 @@ const FOOTER: &str = "<footer><p>© 2026 Chairs of ash, Harbour Street 4, Leeds<
 
 /// Pages that are watched: a product, an article, and a page with little text.
 fn contents() -> [(&'static str, String); 3] {
-    let sentences: String = (1..14)
+    let sentences: Vec<String> = (1..14)
         .map(|number| {
             format!(
                 "<p>Step {number}: the wood is cut in winter, dried for {number} months under a roof that the wind \
@@ -29,7 +29,7 @@ fn contents() -> [(&'static str, String); 3] {
         <h2>Size</h2><table><tr><th>Height</th><td>82 cm</td></tr><tr><th>Width</th><td>46 cm</td></tr></table>";
     [
         ("product", product.to_owned()),
-        ("article", format!("<article><h1>How a chair is made</h1>{sentences}</article>")),
+        ("article", format!("<article><h1>How a chair is made</h1>{}</article>", sentences.concat())),
         ("short", "<h1>Opening hours</h1><p>Monday to Friday 9:00 to 18:00, Saturday 10:00 to 14:00. Closed on \
             public holidays. You find us in Harbour Street 4, beside the old mill; the yard has places for six cars, \
             and the tram stops at the corner. In August we close at noon.</p>".to_owned()),
