@@ -2,8 +2,6 @@
 //! fail. What strangers can cause is bounded, so that they cannot fill it.
 
 use crate::attempts::{FailureLimit, take_rate_of};
-use crate::callers::{Caller, Callers};
-use crate::sign_ins::SignIns;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use std::net::IpAddr;
@@ -22,7 +20,7 @@ const FAILED_SIGN_INS_IN_ALL: u32 = 20;
 const SIGN_INS_OF_KEY: u32 = 20;
 const HOUR: Duration = Duration::from_hours(1);
 /// The use of a key that has expired is told once in so long.
-const EXPIRED_USE_GAP: Duration = Duration::from_hours(24);
+pub(crate) const EXPIRED_USE_GAP: Duration = Duration::from_hours(24);
 
 /// A key that was used after its end.
 #[derive(Debug, Clone)]
@@ -33,27 +31,13 @@ pub struct ExpiredKey {
     pub at: Millis,
 }
 
-impl Caller {
-    /// As the audit log names the caller.
-    pub fn actor(&self, address: Option<IpAddr>) -> Actor {
-        match self.key {
-            Some(key) => Actor { kind: self.kind, key: Some(key), name: self.key_name.clone(), address },
-            None => Actor::new(ActorKind::Unknown, "anybody: authentication is off", address),
-        }
-    }
-}
-
-/// Writes down that a key was used which has expired. Failing to do so costs nothing but that.
-pub fn note_expired_use<'a>(
-    callers: &'a Callers,
+/// Writes down that a key was used which has expired, once a day. Failing to do so costs nothing but that.
+pub(crate) fn note_expired_use<'a>(
+    store: &'a dyn Store,
     expired: &'a ExpiredKey,
     address: Option<IpAddr>,
 ) -> BoxFuture<'a, ()> {
     Box::pin(async move {
-        if callers.is_noted_expired(expired.key, EXPIRED_USE_GAP) {
-            return;
-        }
-        let store = callers.store();
         let noted = async {
             if take_rate_of(store, expired.key, "audit_expired_use", 1, EXPIRED_USE_GAP).await?.is_none() {
                 return Ok(());
@@ -74,39 +58,39 @@ pub fn note_expired_use<'a>(
     })
 }
 
-impl SignIns {
-    /// Writes down that a sign-in failed: in the log of the first team, which is the operator's, since nobody knows whose key
-    /// it was.
-    pub fn note_failure<'a>(&'a self, address: IpAddr, reason: &'a str) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            let store = self.store();
-            let noted = async {
-                let Some(own) = FAILED_SIGN_INS.take(store, address).await? else { return Ok(()) };
-                let all =
-                    take_rate_of(store, Uuid::nil(), FAILED_SIGN_INS.group, FAILED_SIGN_INS_IN_ALL, HOUR);
-                let Some(all) = all.await? else { return Ok(()) };
-                let Some(team) = store.teams().await?.into_iter().next() else { return Ok(()) };
-                let mut details = json!({ "reason": reason });
-                if own == 0 || all == 0 {
-                    details["furtherNotRecorded"] = "for the rest of the hour".into();
-                }
-                let (action, subject) = (AuditAction::SignInFailed, None);
-                let entry = NewAuditEntry { team: team.id, action, subject, details };
-                store.record_audit(entry, &Actor::new(ActorKind::Unknown, "somebody", Some(address))).await
-            };
-            log_error(noted.await);
-        })
-    }
+/// Writes down that a sign-in failed: in the log of the first team, which is the operator's, since nobody knows whose key
+/// it was.
+pub(crate) fn note_failed_sign_in<'a>(
+    store: &'a dyn Store,
+    address: IpAddr,
+    reason: &'a str,
+) -> BoxFuture<'a, ()> {
+    Box::pin(async move {
+        let noted = async {
+            let Some(own) = FAILED_SIGN_INS.take(store, address).await? else { return Ok(()) };
+            let all = take_rate_of(store, Uuid::nil(), FAILED_SIGN_INS.group, FAILED_SIGN_INS_IN_ALL, HOUR);
+            let Some(all) = all.await? else { return Ok(()) };
+            let Some(team) = store.teams().await?.into_iter().next() else { return Ok(()) };
+            let mut details = json!({ "reason": reason });
+            if own == 0 || all == 0 {
+                details["furtherNotRecorded"] = "for the rest of the hour".into();
+            }
+            let (action, subject) = (AuditAction::SignInFailed, None);
+            let entry = NewAuditEntry { team: team.id, action, subject, details };
+            store.record_audit(entry, &Actor::new(ActorKind::Unknown, "somebody", Some(address))).await
+        };
+        log_error(noted.await);
+    })
+}
 
-    /// How the start of a sign-in is noted, if it still is in this hour.
-    pub(crate) async fn note_of_start<'a>(
-        &self,
-        key: Uuid,
-        by: &'a Actor,
-    ) -> StoreResult<Option<SignInNote<'a>>> {
-        let left = take_rate_of(self.store(), key, "audit_sign_in", SIGN_INS_OF_KEY, HOUR).await?;
-        Ok(left.map(|left| SignInNote { by, is_last: left == 0 }))
-    }
+/// How the start of a sign-in with a key is noted, if it still is in this hour.
+pub(crate) async fn note_of_start<'a>(
+    store: &dyn Store,
+    key: Uuid,
+    by: &'a Actor,
+) -> StoreResult<Option<SignInNote<'a>>> {
+    let left = take_rate_of(store, key, "audit_sign_in", SIGN_INS_OF_KEY, HOUR).await?;
+    Ok(left.map(|left| SignInNote { by, is_last: left == 0 }))
 }
 
 fn log_error(noted: StoreResult<()>) {
@@ -118,14 +102,14 @@ fn log_error(noted: StoreResult<()>) {
 /// Writes down something that changes nothing else which is stored. Failing to do so costs nothing but that.
 pub fn note<'a>(
     store: &'a dyn Store,
-    caller: &'a Caller,
+    team: Uuid,
     by: &'a Actor,
     action: AuditAction,
     subject: Uuid,
     details: serde_json::Value,
 ) -> BoxFuture<'a, ()> {
     Box::pin(async move {
-        let entry = NewAuditEntry { team: caller.team, action, subject: Some(subject), details };
+        let entry = NewAuditEntry { team, action, subject: Some(subject), details };
         log_error(store.record_audit(entry, by).await);
     })
 }

@@ -2,12 +2,13 @@
 //! that a request costs no read, and notes when keys were used, in batches.
 
 use crate::CallerError;
-use crate::audit_log::{ActorKind, ExpiredKey};
+use crate::audit_log::{self, Actor, ActorKind, EXPIRED_USE_GAP, ExpiredKey};
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -48,7 +49,7 @@ pub struct Caller {
     /// The name of the key; empty without one.
     pub key_name: String,
     /// Whether the key itself was sent, or the cookie of a sign-in.
-    pub(crate) kind: ActorKind,
+    kind: ActorKind,
     /// When the secret ends that the caller proved who it is with, or its whole key.
     pub expires_at: Option<Millis>,
     /// The hosts that may be reached for the caller; all where it is empty.
@@ -114,6 +115,14 @@ impl Caller {
         self.keyless.map_or(self.team, |address| address.id)
     }
 
+    /// As the audit log names the caller.
+    pub fn actor(&self, address: Option<IpAddr>) -> Actor {
+        match self.key {
+            Some(key) => Actor { kind: self.kind, key: Some(key), name: self.key_name.clone(), address },
+            None => Actor::new(ActorKind::Unknown, "anybody: authentication is off", address),
+        }
+    }
+
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
@@ -171,12 +180,21 @@ impl Callers {
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
-        self.store.as_ref()
+    /// Writes down in the audit log that a key was used which has expired.
+    pub fn note_expired_use<'a>(
+        &'a self,
+        expired: &'a ExpiredKey,
+        address: Option<IpAddr>,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if !self.is_noted_expired(expired.key, EXPIRED_USE_GAP) {
+                audit_log::note_expired_use(self.store.as_ref(), expired, address).await;
+            }
+        })
     }
 
     /// Whether the use of an expired key was noted by this process lately; from now on it was.
-    pub(crate) fn is_noted_expired(&self, key: Uuid, gap: Duration) -> bool {
+    fn is_noted_expired(&self, key: Uuid, gap: Duration) -> bool {
         let mut expired = self.expired.lock();
         if expired.len() >= MAX_CACHED_KEYS {
             expired.clear();

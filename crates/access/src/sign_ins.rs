@@ -1,12 +1,13 @@
 //! Sign-ins of people who use the dashboard: an API key, or a link that works once, is traded for a token that the
 //! browser keeps as a cookie and that acts as the key for some hours. Ends by time, by hand and with the key.
 
-use crate::audit_log::Actor;
+use crate::audit_log::{self, Actor};
 use crate::callers::{Callers, sign_in_hash};
 use crate::keys::{self, Secret};
 use crate::{CallerError, from_store};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::keys::ApiKey;
@@ -54,8 +55,9 @@ impl SignIns {
         Self { store, callers, link: Mutex::default() }
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
-        self.store.as_ref()
+    /// Writes down in the audit log that somebody could not prove who they are. Strangers cannot fill it.
+    pub fn note_failure<'a>(&'a self, address: IpAddr, reason: &'a str) -> BoxFuture<'a, ()> {
+        audit_log::note_failed_sign_in(self.store.as_ref(), address, reason)
     }
 
     /// Starts a sign-in that acts as this key, and that lasts no longer than the secret that proved it. Forbidden for
@@ -72,7 +74,7 @@ impl SignIns {
             let left = secret_expires_at.map_or(SIGN_IN_DURATION, |at| {
                 Duration::from_millis(u64::try_from(at - time::now()).unwrap_or(0)).min(SIGN_IN_DURATION)
             });
-            let note = self.note_of_start(key, &by).await.map_err(from_store)?;
+            let note = audit_log::note_of_start(self.store.as_ref(), key, &by).await.map_err(from_store)?;
             let started = self.store.start_sign_in(&hash, key, left, note).await.map_err(from_store)?;
             let expires_at = started.ok_or(CallerError::Forbidden)?;
             Ok(StartedSignIn { token, expires_at })

@@ -159,7 +159,7 @@ impl Teams {
         subject: Uuid,
         details: Value,
     ) {
-        audit_log::note(self.0.as_ref(), caller, by, action, subject, details).await;
+        audit_log::note(self.0.as_ref(), caller.team, by, action, subject, details).await;
     }
 
     /// Deliveries that were given up, newest first, older than `before`.

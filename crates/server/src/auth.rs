@@ -5,7 +5,7 @@ mod keyless;
 use crate::app::{App, Cors, Settings};
 use crate::base_url::{ClientAddress, base_url};
 use crate::error::ApiError;
-use access::audit_log::{self, Actor};
+use access::audit_log::Actor;
 use access::keyless::Quota;
 use access::{Caller, CallerError, RateGroup};
 use axum::extract::{FromRequestParts, Request, State};
@@ -101,7 +101,7 @@ async fn noted(
     address: Option<IpAddr>,
 ) -> Result<Arc<Caller>, WireError> {
     if let Err(CallerError::KeyExpired(expired)) = &authenticated {
-        audit_log::note_expired_use(&app.callers, expired, address).await;
+        app.callers.note_expired_use(expired, address).await;
     }
     Ok(authenticated?)
 }

@@ -118,7 +118,7 @@ impl Authorizations {
         Box::pin(async move {
             let details = json!({ "application": request.client.name, "client": request.client.id });
             let (action, key) = (AuditAction::ApplicationDenied, caller.key.unwrap_or_default());
-            audit_log::note(self.store.as_ref(), caller, by, action, key, details).await;
+            audit_log::note(self.store.as_ref(), caller.team, by, action, key, details).await;
             request.deny(base)
         })
     }

@@ -5,7 +5,7 @@ use crate::auth::{AuditActor, Authenticated, SIGN_IN_COOKIE, require_own_page, s
 use crate::base_url::{ClientAddress, base_url};
 use crate::body::{JsonBody, QueryString};
 use crate::error::ApiError;
-use access::audit_log::{self, Actor, ActorKind};
+use access::audit_log::{Actor, ActorKind};
 use access::sign_ins::SIGN_IN_DURATION;
 use access::{Caller, CallerError, RateGroup};
 use axum::Json;
@@ -80,7 +80,7 @@ async fn note_failure<T>(
 ) -> Result<T, CallerError> {
     match &proved {
         Err(CallerError::KeyExpired(expired)) => {
-            audit_log::note_expired_use(&app.callers, expired, Some(address)).await;
+            app.callers.note_expired_use(expired, Some(address)).await;
         }
         Err(CallerError::Unauthorized) => {
             app.sign_ins.note_failure(address, "the key or the link is not valid").await;
