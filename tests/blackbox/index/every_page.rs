@@ -52,7 +52,7 @@ const FOUND: [Part; 11] = [
 const PAGES: usize = 200;
 
 /// Read by requests whose pages are for themselves alone.
-const PRIVATE: [Part; 2] = [("agentprivate", 1), ("extractprivate", 1)];
+const PRIVATE: [Part; 2] = [("notcached", 1), ("withcookie", 1)];
 
 /// A site of parts: `/NAME/` links to its pages, `/NAME/0` and so on.
 fn start_site() -> SiteServer {
@@ -126,10 +126,10 @@ impl Reader {
         done
     }
 
-    async fn run_agent(&self, part: Part, options: Value) {
+    async fn run_agent(&self, part: Part) {
         let schema = json!({ "type": "object", "properties": { "nests": { "type": "number" } } });
         let body = json!({ "urls": self.urls(part), "prompt": "How many nests?", "schema": schema,
-            "strictConstrainToURLs": true, "scrapeOptions": options });
+            "strictConstrainToURLs": true });
         let id = started_id(&self.http().post("/v2/agent", &body).await.unwrap());
         self.wait_until_ended(&format!("/v2/agent/{id}")).await;
     }
@@ -186,9 +186,9 @@ async fn search_finds_every_page_that_any_capability_read() {
     let searched = reader.post("/v2/search", asked).await;
     assert!(searched["data"]["web"][9]["markdown"].is_string(), "{searched}");
     reader.engine.set_results(&[]);
-    reader.run_agent(PRIVATE[0], json!({ "storeInCache": false })).await;
+    reader.extract(PRIVATE[0], json!({ "storeInCache": false })).await;
     reader.extract(PRIVATE[1], json!({ "headers": { "Cookie": "a=b" } })).await;
-    reader.run_agent(AGENT, json!({})).await;
+    reader.run_agent(AGENT).await;
     reader.extract(EXTRACT, json!({})).await;
     reader.scrape(CACHED, json!({})).await;
     let crawled = reader.crawl(CACHED_CRAWL).await;
