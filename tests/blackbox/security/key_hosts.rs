@@ -88,19 +88,15 @@ async fn a_held_key_reaches_no_other_host_by_any_capability() {
     expect_refused(&scrape_as(&held, &hosts.own.url("/hop"), json!({})).await);
     let moved = scrape_as(&held, &hosts.own.url("/script"), json!({})).await;
     assert!(!moved.text.contains("Otherword"), "{}", moved.text);
+    let hook = "https://elsewhere.example/hook";
+    let ask = "When was the company founded?";
     for (path, body) in [
         ("/v2/map", json!({ "url": hosts.other })),
         ("/v2/crawl", json!({ "url": hosts.other })),
-        ("/v2/crawl", json!({ "url": hosts.own.base, "webhook": format!("{}/hook", hosts.other) })),
-        ("/v2/batch/scrape", json!({ "urls": [hosts.own.base], "webhook": format!("{}/hook", hosts.other) })),
-        (
-            "/v2/agent",
-            json!({ "prompt": "When was the company founded?", "webhook": { "url": format!("{}/hook", hosts.other) } }),
-        ),
-        (
-            "/v2/extract",
-            json!({ "urls": [hosts.own.base], "prompt": "When was it founded?", "webhook": { "url": hosts.other } }),
-        ),
+        ("/v2/crawl", json!({ "url": hosts.own.base, "webhook": hook })),
+        ("/v2/batch/scrape", json!({ "urls": [hosts.own.base], "webhook": hook })),
+        ("/v2/agent", json!({ "prompt": ask, "webhook": { "url": hook } })),
+        ("/v2/extract", json!({ "urls": [hosts.own.base], "prompt": ask, "webhook": { "url": hook } })),
     ] {
         expect_refused(&held.post(path, &body).await.unwrap());
     }
