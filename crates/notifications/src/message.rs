@@ -2,7 +2,7 @@
 //! in its own form.
 
 use crate::text::{count, one_line, safe_url};
-use crate::unified::{DiffLine, DiffRow, parse_unified};
+use crate::unified::{DiffLine, DiffRow, parse_shown};
 use jiff::Timestamp;
 use monitor::judge::{Judgment, JudgmentConfidence};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ impl PageMessage {
     /// Adds what a unified diff says, up to the number of changes that messages show.
     #[must_use]
     pub fn with_diff(mut self, unified: &str) -> Self {
-        for row in parse_unified(unified).chunks.into_iter().flat_map(|chunk| chunk.rows) {
+        for row in parse_shown(unified).chunks.into_iter().flat_map(|chunk| chunk.rows) {
             let DiffRow::Changed { before, after } = row else { continue };
             let side = |line: Option<DiffLine>| line.map(|line| one_line(&line.text, MAX_LINE_CHARS));
             self.push_change(PageLineChange { field: None, before: side(before), after: side(after) });

@@ -1,5 +1,7 @@
 //! A unified diff, as checks keep it, read back into rows with both sides next to each other.
 
+use crate::shown_line::{is_fence, shown_line};
+
 /// Lines that are read; a longer diff is cut.
 const MAX_LINES: usize = 5_000;
 /// Bytes of a line that are kept.
@@ -84,6 +86,44 @@ pub fn parse_unified(text: &str) -> UnifiedDiff {
     diff
 }
 
+/// Reads a unified diff of markdown, with its lines as people read them. Lines that only draw something are left out,
+/// and lines that differ in nothing that is read are shown as they are.
+pub fn parse_shown(text: &str) -> UnifiedDiff {
+    let mut diff = parse_unified(text);
+    for chunk in &mut diff.chunks {
+        let mut in_code = false;
+        chunk.rows.retain_mut(|row| {
+            let sides: Vec<&mut DiffLine> = match row {
+                DiffRow::Same { before, after } => vec![before, after],
+                DiffRow::Changed { before, after } => before.iter_mut().chain(after.iter_mut()).collect(),
+            };
+            let is_fence = sides.iter().all(|line| is_fence(&line.text));
+            in_code ^= is_fence;
+            let shown: Vec<String> = if in_code && !is_fence {
+                sides.iter().map(|line| line.text.clone()).collect()
+            } else {
+                sides.iter().map(|line| shown_line(&line.text)).collect()
+            };
+            let is_drawn = |(line, shown): (&&mut DiffLine, &String)| {
+                shown.trim().is_empty() && !line.text.trim().is_empty()
+            };
+            if sides.iter().zip(&shown).all(is_drawn) {
+                return false;
+            }
+            let differs = |one: &[String]| one.windows(2).all(|pair| pair[0] != pair[1]);
+            let was_same = sides.windows(2).all(|pair| pair[0].text == pair[1].text);
+            if was_same || differs(&shown) {
+                for (line, shown) in sides.into_iter().zip(shown) {
+                    line.text = shown;
+                }
+            }
+            true
+        });
+    }
+    diff.chunks.retain(|chunk| !chunk.rows.is_empty());
+    diff
+}
+
 #[derive(Debug, Default)]
 struct OpenChunk {
     before: usize,
@@ -126,6 +166,27 @@ fn chunk_start(header: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_shown_as_they_read() {
+        let before = "## Plans\n\n| Plan | Price |\n| --- | --- |\n| **Team** | 49 |\n[Buy](/a)\n```\na[0] = *b\n```\n";
+        let after = "## Plans\n\n| Plan | Price |\n| --- | --- |\n| **Team** | 39 |\n[Buy](/b)\n```\na[0] = *c\n```\n";
+        let diff = parse_shown(&text::diff::diff(before, after).unwrap().text);
+        let rows = diff.chunks.iter().flat_map(|chunk| &chunk.rows);
+        let shown: Vec<String> = rows
+            .map(|row| match row {
+                DiffRow::Same { after, .. } => after.text.clone(),
+                DiffRow::Changed { before, after } => {
+                    let text =
+                        |line: &Option<DiffLine>| line.as_ref().map_or("", |line| &line.text).to_owned();
+                    format!("{} > {}", text(before), text(after))
+                }
+            })
+            .filter(|line| !line.is_empty())
+            .collect();
+        let price = "Team · 49 > Team · 39";
+        assert_eq!(shown, ["Plans", "Plan · Price", price, "[Buy](/a) > [Buy](/b)", "a[0] = *b > a[0] = *c"]);
+    }
 
     #[test]
     fn sides_are_put_next_to_each_other() {

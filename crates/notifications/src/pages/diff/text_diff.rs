@@ -3,12 +3,12 @@
 use crate::html::Markup;
 use crate::pages::words::{LinePart, changed_words};
 use crate::text::{count, without_hidden};
-use crate::unified::{DiffLine, DiffRow, parse_unified};
+use crate::unified::{DiffLine, DiffRow, parse_shown};
 use std::time::Instant;
 
 /// Writes a unified diff with both sides next to each other, until the page has `max_bytes`.
 pub(super) fn write(html: &mut Markup, unified: &str, max_bytes: usize, words_deadline: Instant) {
-    let diff = parse_unified(unified);
+    let diff = parse_shown(unified);
     html.raw("<div class=\"diff\" role=\"table\" aria-label=\"Text before and after\">");
     html.raw("<div class=\"row head\" role=\"row\"><div class=\"side\" role=\"columnheader\">Before</div>");
     html.raw("<div class=\"side\" role=\"columnheader\">After</div></div>");
