@@ -16,7 +16,7 @@ pub(crate) fn create(folder: &Path) -> Option<ControlGroup> {
 
 /// Makes the group of one program.
 pub(crate) fn create_for_program(group: Option<&ControlGroup>) -> Option<PathBuf> {
-    let created = group?.create_for_program(&CODE_LIMITS);
+    let created = group?.create_for_program(CODE_LIMITS.max_processes);
     created.inspect_err(|error| tracing::warn!(%error, "code of a session has no control group")).ok()
 }
 

@@ -52,8 +52,17 @@ pub fn first_key_file(data_dir: &Path) -> PathBuf {
     data_dir.join(FIRST_KEY)
 }
 
+/// What a server needs at its start: the first team and key, or on later starts the key of the settings.
+pub async fn prepare_keys(settings: &Settings, store: &dyn KeyStore) -> Result<Option<FirstKey>> {
+    let first = create_first_team(settings, store).await?;
+    if first.is_none() {
+        accept_configured_key(settings, store).await?;
+    }
+    Ok(first)
+}
+
 /// Adds the `api_key` of the settings to the existing keys on later starts, unless it was revoked.
-pub async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) -> Result<()> {
+async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) -> Result<()> {
     let Some(chosen) = &settings.api_key else { return Ok(()) };
     match store.key_by_hash(&chosen.hash()).await? {
         Some((key, _)) if key.revoked_at.is_some() => {

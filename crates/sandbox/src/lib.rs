@@ -26,6 +26,7 @@ mod landlock_rules;
 mod layers;
 mod pool;
 mod process;
+mod process_tree;
 mod program;
 mod resources;
 mod restrict;

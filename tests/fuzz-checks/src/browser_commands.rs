@@ -77,7 +77,7 @@ fn check_sent(method: &str, params: &str, files: &Path) {
     assert!(!closed.contains(&domain), "{method}");
     let outside = ["crash", "CommandLine", "executeBrowserCommand", "exposeDevTools", "sendMessageToTarget"];
     let reaches_outside = |name: &&str| method.contains(*name) && matches!(domain, "Browser" | "Target");
-    assert!(!outside.iter().any(|name| reaches_outside(name)), "{method}");
+    assert!(!outside.iter().any(reaches_outside), "{method}");
     let judged = || serde_json::from_str::<Value>(params).expect("what was judged can be read");
     let text = |params: &Value, name: &str| params.get(name).and_then(Value::as_str).map(str::to_owned);
     match method {

@@ -80,10 +80,7 @@ impl ServerProcess {
         let lock = data_dir::lock_database(&settings)?;
         start_control_groups().await;
         let store = data_dir::open_store(&settings).await?;
-        let first_key = first_team::create_first_team(&settings, store.as_ref()).await?;
-        if first_key.is_none() {
-            first_team::accept_configured_key(&settings, store.as_ref()).await?;
-        }
+        let first_key = first_team::prepare_keys(&settings, store.as_ref()).await?;
         release_lost_keys(store.as_ref()).await?;
         let tasks = TaskTracker::new();
         let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));

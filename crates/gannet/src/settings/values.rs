@@ -105,24 +105,27 @@ pub fn parse_settings(
         single_crawl_limit: values.parse("single_crawl_limit", bytes)?,
         runs_limit: values.parse("runs_limit", bytes)?,
         webhooks_limit: values.parse("webhooks_limit", bytes)?,
-        audit_retention: Duration::from_hours(
-            24 * values.parse("audit_days", |text| between(text, 1_u64..=3650))?,
-        ),
+        audit_retention: values
+            .parse("audit_days", |text| Ok(Duration::from_hours(24 * between(text, 1_u64..=3650)?)))?,
         min_free_disk: values.parse("min_free_disk", bytes)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
             tracing_subscriber::EnvFilter::try_new(text)?;
             Ok(text.to_owned())
         })?,
-        log_json: values.parse("log_format", |text| match text {
-            "text" => Ok(false),
-            "json" => Ok(true),
-            _ => bail!("must be text or json"),
-        })?,
+        log_json: values.parse("log_format", is_json)?,
         data_dir,
         obsolete,
         given,
     })
+}
+
+fn is_json(log_format: &str) -> Result<bool> {
+    match log_format {
+        "text" => Ok(false),
+        "json" => Ok(true),
+        _ => bail!("must be text or json"),
+    }
 }
 
 fn folder(text: &str) -> Result<PathBuf> {

@@ -6,7 +6,6 @@
 
 mod place;
 
-use crate::program::ProgramLimits;
 use place::{CONTROLLERS, ENABLE, Found, find_place};
 use std::fmt;
 use std::fs::{self, File};
@@ -130,7 +129,7 @@ impl ControlGroup {
     /// Makes a group for one program of the holder, with its own number of processes, and returns its folder for
     /// [`crate::ProgramPolicy`]. All programs together have the memory of the holder; one that takes the most when it
     /// is used up ends as a whole.
-    pub fn create_for_program(&self, limits: &ProgramLimits) -> io::Result<PathBuf> {
+    pub fn create_for_program(&self, max_processes: Option<u64>) -> io::Result<PathBuf> {
         let given = fs::read_to_string(self.folder.join("cgroup.subtree_control")).unwrap_or_default();
         if !CONTROLLERS.iter().all(|name| given.contains(name)) {
             set(&self.folder, "cgroup.subtree_control", ENABLE)?;
@@ -138,7 +137,7 @@ impl ControlGroup {
         let folder = self.folder.join(Uuid::new_v4().simple().to_string());
         create_folder(&folder)?;
         set(&folder, "memory.oom.group", "1")?;
-        GroupLimits { max_processes: limits.max_processes, max_memory_bytes: None }.set(&folder)?;
+        GroupLimits { max_processes, max_memory_bytes: None }.set(&folder)?;
         Ok(folder)
     }
 
@@ -311,8 +310,7 @@ mod tests {
         assert_eq!(value(&holder.folder, "memory.max"), "1073741824");
         assert_eq!(value(&holder.folder, "memory.swap.max"), "0");
         assert_eq!(value(&holder.folder, "pids.max"), "");
-        let limits = ProgramLimits { max_processes: Some(64), ..ProgramLimits::default() };
-        let programs = [(); 2].map(|()| holder.create_for_program(&limits).unwrap());
+        let programs = [(); 2].map(|()| holder.create_for_program(Some(64)).unwrap());
         assert_eq!(value(&holder.folder, "cgroup.subtree_control"), ENABLE);
         for program in &programs {
             assert_eq!(

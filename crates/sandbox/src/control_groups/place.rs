@@ -1,7 +1,7 @@
 //! Where this process may make control groups: in its own group, if nobody else is in it, or in one above that gives
 //! the limits of memory and processes to its children already.
 
-use crate::program::descendants;
+use crate::process_tree::descendants;
 use rustix::fs::{Access, access};
 use std::collections::BTreeSet;
 use std::fs;

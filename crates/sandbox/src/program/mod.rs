@@ -30,5 +30,4 @@ pub(crate) use replace::{REPLACE_ROLE, restrict_and_replace};
 pub use replace::{probe_landlock, restricted_command};
 pub(crate) use supervise::{SUPERVISE_ROLE, supervise};
 pub use system_calls::{ProgramRules, program_filters};
-pub(crate) use usage::descendants;
 pub use usage::folder_bytes;

@@ -6,12 +6,13 @@
 
 use super::exec::EXEC_ROLE;
 use super::policy::{ExceededLimit, ProgramEnd, ProgramLimits, ProgramSetup, StartReport};
-use super::usage::{count_tasks, deleted_file_bytes, descendants, folder_bytes, kill, memory_bytes};
+use super::usage::{count_tasks, deleted_file_bytes, folder_bytes, kill, memory_bytes};
 use crate::connection::{Frame, ServerConnection, send_with_descriptors};
 use crate::control_groups::{add_process, kill_group, remove_group, remove_groups_above, was_out_of_memory};
 use crate::executable::Executable;
 use crate::frame::FrameKind;
 use crate::process::COMMAND;
+use crate::process_tree::descendants;
 use crate::restrict::close_inherited_descriptors;
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};

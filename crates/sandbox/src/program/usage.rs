@@ -1,5 +1,6 @@
 //! What a process and all its descendants use, read from `/proc`.
 
+use crate::process_tree::{THREADS_FIELD, process_numbers, stat_field};
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,54 +18,6 @@ const SHARED_ZEROES: &str = "/dev/zero";
 const DEFAULT_SOCKET_BYTES: u64 = 212_992;
 /// `stat` counts blocks of this size, whatever the file system's own.
 const BLOCK_BYTES: u64 = 512;
-
-/// The descendants of a process, each before its own children.
-pub(crate) fn descendants(of: u32) -> Vec<u32> {
-    let mut found = children(of);
-    let mut next = 0;
-    while next < found.len() {
-        let more = children(found[next]);
-        found.extend(more);
-        next += 1;
-    }
-    found
-}
-
-fn children(of: u32) -> Vec<u32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{of}/task")) else { return Vec::new() };
-    let mut found = Vec::new();
-    for task in tasks.flatten() {
-        match fs::read_to_string(task.path().join("children")) {
-            Ok(text) => {
-                found.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<u32>().ok()));
-            }
-            // A kernel without these lists.
-            Err(_) if task.path().exists() => return children_by_search(of),
-            Err(_) => {}
-        }
-    }
-    found
-}
-
-fn children_by_search(of: u32) -> Vec<u32> {
-    let is_child = |number: &u32| stat_field(*number, PARENT_FIELD) == Some(u64::from(of));
-    process_numbers().filter(is_child).collect()
-}
-
-fn process_numbers() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Fields of `/proc/N/stat`, counted after the name.
-const PARENT_FIELD: usize = 1;
-const THREADS_FIELD: usize = 17;
-
-fn stat_field(number: u32, field: usize) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // The name in parentheses may contain anything.
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(field)?.parse().ok()
-}
 
 /// Processes and threads of the account that this process runs under.
 pub(super) fn count_tasks_of_own_account() -> u64 {
@@ -227,6 +180,7 @@ pub(super) fn kill(processes: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process_tree::{children, children_by_search, descendants};
     use std::process::{Command, Stdio};
 
     #[test]
