@@ -130,14 +130,17 @@ impl Reader {
         let schema = json!({ "type": "object", "properties": { "nests": { "type": "number" } } });
         let body = json!({ "urls": self.urls(part), "prompt": "How many nests?", "schema": schema,
             "strictConstrainToURLs": true });
-        let id = started_id(&self.http().post("/v2/agent", &body).await.unwrap());
-        self.wait_until_ended(&format!("/v2/agent/{id}")).await;
+        self.run("/v2/agent", body).await;
     }
 
     async fn extract(&self, part: Part, options: Value) {
         let body = json!({ "urls": self.urls(part), "prompt": "How many nests?", "scrapeOptions": options });
-        let id = started_id(&self.http().post("/v2/extract", &body).await.unwrap());
-        self.wait_until_ended(&format!("/v2/extract/{id}")).await;
+        self.run("/v2/extract", body).await;
+    }
+
+    async fn run(&self, path: &str, body: Value) {
+        let started = self.post(path, body).await;
+        self.wait_until_ended(&format!("{path}/{}", started["id"].as_str().unwrap())).await;
     }
 
     /// Starts the first check of a monitor with these targets.

@@ -45,7 +45,10 @@ const endAlike = [
 const differences = [];
 for (const [lines, whole] of [[alike, true], [endAlike, false]]) {
   for (const line of lines) {
-    const [mine, other] = [await runOurs(line), await runTheirs(line)];
+    const mine = await runOurs(line);
+    let other = await runTheirs(line);
+    // On a busy machine the package gives up before the page has come.
+    if (other.code && !mine.code) other = await runTheirs(line);
     if (mine.code !== other.code || (whole && mine.text !== other.text)) {
       differences.push(`${line}\n   theirs ${other.code} ${JSON.stringify(other.text.slice(0, 300))}\n   ours   ${mine.code} ${JSON.stringify(mine.text.slice(0, 300))}`);
     }

@@ -22,7 +22,7 @@ use wire::{Issue, Issues, Kind, WireError};
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke)).routes(routes!(rotate))
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke)).routes(routes!(rotate_key))
 }
 
 /// List the API keys of the team
@@ -98,7 +98,7 @@ async fn revoke(
     params(("id" = Uuid, Path, description = "Id of the key"), RotateKeyQuery),
     responses((status = 200, body = CreatedKey),
         (status = 409, description = "The key is expired or revoked, or an application renews it by itself", body = wire::ErrorBody)))]
-async fn rotate(
+async fn rotate_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     AuditActor(by): AuditActor,
