@@ -25,7 +25,7 @@ const EXPORTED_ROWS: u32 = 500;
 const CSV_HEAD: &str = "createdAt,action,actorKind,actorName,actorKey,address,subject,details,id\r\n";
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(export))
+    OpenApiRouter::new().routes(routes!(list_audit_entries)).routes(routes!(export_audit_entries))
 }
 
 /// List the audit log of the team, newest first
@@ -33,7 +33,7 @@ pub fn routes() -> OpenApiRouter<App> {
 /// What happened to keys, sign-ins, applications, agents and settings, who did it and from where.
 #[utoipa::path(get, path = "/admin/audit", tag = "Administration", params(AuditQuery),
     responses((status = 200, body = AuditPage)))]
-async fn list(
+async fn list_audit_entries(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     QueryString(query): QueryString<AuditQuery>,
@@ -53,7 +53,7 @@ async fn list(
 /// Get the audit log of the team as a file, newest first
 #[utoipa::path(get, path = "/admin/audit/export", tag = "Administration", params(AuditExportQuery),
     responses((status = 200, description = "The file", content((String = "application/x-ndjson"), (String = "text/csv")))))]
-async fn export(
+async fn export_audit_entries(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     QueryString(query): QueryString<AuditExportQuery>,
