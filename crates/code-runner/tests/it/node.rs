@@ -48,7 +48,13 @@ async fn worker_threads_run() {
     // Either the system refuses the thread, which Node reports, or all are counted and ended.
     assert!(output.exit_code != 0 && !output.stderr.is_empty(), "{output:?}");
     assert!(!output.killed || output.stderr.contains(reason), "{output:?}");
-    assert_eq!(session.result(Node, "1 + 1").await, "2");
+    let mut next = session.run(Node, "1 + 1").await;
+    if next.killed {
+        // Node told of the refused thread first, and the supervisor counted the others a moment later.
+        assert!(next.stderr.contains(reason), "{next:?}");
+        next = session.run(Node, "1 + 1").await;
+    }
+    assert_eq!(next.result, "2", "{next:?}");
 }
 
 async fn results_and_outputs_are_told_apart() {
