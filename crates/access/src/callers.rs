@@ -287,7 +287,7 @@ impl Callers {
     }
 
     async fn look_up(&self, hash: [u8; 32], credential: Credential) -> StoreResult<Known> {
-        let asked = self.forgotten.load(Ordering::SeqCst);
+        let generation = self.forgotten.load(Ordering::SeqCst);
         let found = match credential {
             Credential::Key => self.store.key_by_hash(&hash).await?,
             Credential::SignIn => {
@@ -317,7 +317,7 @@ impl Callers {
             None => Known::Invalid,
         };
         let mut cached = self.cached.write();
-        if self.forgotten.load(Ordering::SeqCst) != asked {
+        if self.forgotten.load(Ordering::SeqCst) != generation {
             return Ok(known);
         }
         if cached.len() >= MAX_CACHED_KEYS {

@@ -98,15 +98,15 @@ impl Keyless {
     pub fn count<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Quota, CallerError>> {
         Box::pin(async move {
             let limit = self.requests_per_day;
-            let taken = self
+            let grant = self
                 .store
                 .take_rate(caller.counted_as(), REQUESTS, limit, DAY, 1)
                 .await
                 .map_err(from_store)?;
-            if taken.granted == 0 {
-                return Err(used_up("requests", limit, taken));
+            if grant.granted == 0 {
+                return Err(used_up("requests", limit, grant));
             }
-            Ok(Quota { limit, remaining: taken.remaining, resets_in: taken.resets_in })
+            Ok(Quota { limit, remaining: grant.remaining, resets_in: grant.resets_in })
         })
     }
 }

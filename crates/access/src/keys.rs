@@ -126,15 +126,15 @@ pub async fn create_held(
 
 /// Hosts that a key may be held to: names, addresses, and `*.` before a name for everything below it. An error that says
 /// what is wrong with them.
-pub fn parse_hosts(asked: &[String], scopes: &[Scope]) -> Result<Vec<String>, String> {
-    if asked.is_empty() || asked.len() > MAX_HOSTS {
+pub fn parse_hosts(hosts: &[String], scopes: &[Scope]) -> Result<Vec<String>, String> {
+    if hosts.is_empty() || hosts.len() > MAX_HOSTS {
         return Err(format!("must name 1 to {MAX_HOSTS} hosts"));
     }
     if let Some(scope) = scopes.iter().find(|scope| NOT_HELD.contains(scope)) {
         let name = scope.name();
         return Err(format!("cannot be held by a key with the scope {name}; leave {name} out of its scopes"));
     }
-    asked.iter().map(|text| parse_host(text).ok_or_else(|| format!("`{text}` is not a host"))).collect()
+    hosts.iter().map(|text| parse_host(text).ok_or_else(|| format!("`{text}` is not a host"))).collect()
 }
 
 fn parse_host(text: &str) -> Option<String> {

@@ -101,7 +101,7 @@ fn assert_makes_way(browser: i32) {
         fields.clone().nth(16).expect("a field").parse().expect("a number")
     };
     let own = niceness(&std::fs::read_to_string("/proc/self/stat").expect("our own"));
-    let mut seen = 0;
+    let mut threads = 0;
     for process in std::fs::read_dir("/proc").expect("processes").flatten() {
         let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
         let Some((_, fields)) = stat.rsplit_once(')') else { continue };
@@ -111,10 +111,10 @@ fn assert_makes_way(browser: i32) {
         for task in std::fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
             let Ok(stat) = std::fs::read_to_string(task.path().join("stat")) else { continue };
             assert!(niceness(&stat) >= own + 5, "{stat}");
-            seen += 1;
+            threads += 1;
         }
     }
-    assert!(seen > 10, "{seen} threads");
+    assert!(threads > 10, "{threads} threads");
 }
 
 async fn proxy_serves_its_browser() {
@@ -156,8 +156,8 @@ async fn proxy_serves_its_browser() {
         assert_eq!(shown_at(&browser, &address).await, WORD);
     }
     let mut stranger = TcpStream::connect(proxy).await.expect("a connection");
-    let asked = format!("GET {address} HTTP/1.1\r\nHost: x\r\n\r\n");
-    stranger.write_all(asked.as_bytes()).await.expect("written");
+    let request = format!("GET {address} HTTP/1.1\r\nHost: x\r\n\r\n");
+    stranger.write_all(request.as_bytes()).await.expect("written");
     let mut answer = String::new();
     stranger.read_to_string(&mut answer).await.expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 407") && !answer.contains(WORD), "{answer}");

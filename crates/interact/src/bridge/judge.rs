@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-pub(super) enum Judged<'a> {
+pub(super) enum CommandOutcome<'a> {
     Answer(String),
     /// The answer, after which the session ends.
     EndSession(String),
@@ -16,20 +16,22 @@ pub(super) enum Judged<'a> {
     Forward(ClientCommand<'a>, Option<Cow<'a, str>>),
 }
 
-pub(super) fn judge<'a>(policy: &Policy, text: &'a str) -> Judged<'a> {
+pub(super) fn judge<'a>(policy: &Policy, text: &'a str) -> CommandOutcome<'a> {
     let parsed = match parse_command(text) {
         Ok(parsed) => parsed,
-        Err(reply) => return Judged::Answer(reply),
+        Err(reply) => return CommandOutcome::Answer(reply),
     };
     let named = parsed.session.as_deref();
     match policy.decide(&parsed.method, parsed.params) {
-        Decision::Refuse(reason) => Judged::Answer(error_reply(parsed.id, named, SERVER_ERROR, &reason)),
-        Decision::EndSession => Judged::EndSession(empty_reply(parsed.id, named)),
+        Decision::Refuse(reason) => {
+            CommandOutcome::Answer(error_reply(parsed.id, named, SERVER_ERROR, &reason))
+        }
+        Decision::EndSession => CommandOutcome::EndSession(empty_reply(parsed.id, named)),
         Decision::Forward => {
             let params = parsed.params.map(|params| Cow::Borrowed(RawValue::get(params)));
-            Judged::Forward(parsed, params)
+            CommandOutcome::Forward(parsed, params)
         }
-        Decision::ForwardWith(params) => Judged::Forward(parsed, Some(Cow::Owned(params))),
+        Decision::ForwardWith(params) => CommandOutcome::Forward(parsed, Some(Cow::Owned(params))),
     }
 }
 
@@ -46,9 +48,9 @@ pub enum JudgedCommand {
 /// clients. `id` and `session` are those that the browser would know it by.
 pub fn judge_command(text: &str, files: PathBuf, id: u64, session: &str) -> JudgedCommand {
     match judge(&Policy { uploads: Uploads::new(files) }, text) {
-        Judged::Answer(reply) => JudgedCommand::Answered(reply),
-        Judged::EndSession(reply) => JudgedCommand::EndsSession(reply),
-        Judged::Forward(parsed, params) => {
+        CommandOutcome::Answer(reply) => JudgedCommand::Answered(reply),
+        CommandOutcome::EndSession(reply) => JudgedCommand::EndsSession(reply),
+        CommandOutcome::Forward(parsed, params) => {
             JudgedCommand::Sent(command(id, session, &parsed.method, params.as_deref()))
         }
     }

@@ -22,7 +22,7 @@ pub use port::{CdpPort, PortReceiver, PortSender};
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
 use downloads::Downloads;
 use futures_util::future::BoxFuture;
-use judge::Judged;
+use judge::CommandOutcome;
 use message::{SERVER_ERROR, SESSION_NOT_FOUND, answer, command, error_reply, event};
 use parking_lot::Mutex;
 use policy::Policy;
@@ -139,12 +139,12 @@ impl Bridge {
     /// A command of a client.
     fn command(&self, number: u64, text: &str) {
         let reply = match judge::judge(&self.policy, text) {
-            Judged::Answer(reply) => Some(reply),
-            Judged::EndSession(reply) => {
+            CommandOutcome::Answer(reply) => Some(reply),
+            CommandOutcome::EndSession(reply) => {
                 self.close_requested.cancel();
                 Some(reply)
             }
-            Judged::Forward(parsed, params) => self.forward(number, &parsed, params.as_deref()),
+            CommandOutcome::Forward(parsed, params) => self.forward(number, &parsed, params.as_deref()),
         };
         if let Some(reply) = reply {
             self.deliver(&mut self.state.lock(), number, reply);

@@ -14,17 +14,17 @@ fn courses(astronomy: &str) -> FakeWeb {
 #[tokio::test]
 async fn a_value_of_a_page_about_another_thing_is_no_answer() {
     let schema = json!({ "type": "object", "properties": { "title": { "type": "string" }, "units": { "type": "integer" } } });
-    let asked = Task { schema: Some(schema), ..task("Title and units of ASTRON 7A", &[]) };
+    let question = Task { schema: Some(schema), ..task("Title and units of ASTRON 7A", &[]) };
     let right = "<title>ASTRON 7A</title><h1>ASTRON 7A</h1><p>Introduction to astrophysics, for majors.</p>\
         <dl><dt>Units</dt><dd>4</dd></dl>";
-    let (ended, _) = play(&asked, &courses(right)).await;
+    let (ended, _) = play(&question, &courses(right)).await;
     assert_eq!(*data(&ended), json!({ "title": "ASTRON 7A", "units": 4 }), "{ended:?}");
     assert!(matches!(ended, BrainOutcome::Answered { note: None, .. }), "{ended:?}");
     // No page is about it, or the one that is does not say: what other pages say is not sold as the answer.
-    let (ended, _) = play(&asked, &courses("<h1>Stars</h1><p>They shine.</p>")).await;
+    let (ended, _) = play(&question, &courses("<h1>Stars</h1><p>They shine.</p>")).await;
     let BrainOutcome::Answered { note: Some(note), .. } = ended else { panic!("{ended:?}") };
     assert!(note.contains("do not mention: ASTRON, 7A."), "{note}");
-    let (ended, _) = play(&asked, &courses("<h1>ASTRON 7A</h1><p>Stars and how they shine.</p>")).await;
+    let (ended, _) = play(&question, &courses("<h1>ASTRON 7A</h1><p>Stars and how they shine.</p>")).await;
     let BrainOutcome::Answered { note: Some(note), .. } = ended else { panic!("{ended:?}") };
     assert!(note.contains("Doubtful: units."), "{note}");
 }

@@ -17,16 +17,16 @@ pub(crate) fn parse_xlsx(bytes: &[u8], archive: &mut Archive<'_>) -> Result<Docu
     check_string_count(archive)?;
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(DocumentError::damaged)?;
     let mut workbook = Workbook::default();
-    let mut drawn = drawings::sheet_drawings(archive)?;
-    let mut said = comments::sheet_comments(archive)?;
+    let mut drawings_by_sheet = drawings::sheet_drawings(archive)?;
+    let mut comments_by_sheet = comments::sheet_comments(archive)?;
     for sheet in book.sheets_metadata().to_vec() {
         if sheet.visible != SheetVisible::Visible {
             workbook.hidden.push(sheet.name);
             continue;
         }
         let mut read = Sheet { name: sheet.name.clone(), ..Sheet::default() };
-        read.drawings = drawn.remove(&sheet.name).unwrap_or_default();
-        read.comments = said.remove(&sheet.name).unwrap_or_default();
+        read.drawings = drawings_by_sheet.remove(&sheet.name).unwrap_or_default();
+        read.comments = comments_by_sheet.remove(&sheet.name).unwrap_or_default();
         if sheet.typ == SheetType::WorkSheet {
             read_xlsx_cells(&mut book, &mut read, &mut workbook);
             read.merged = merged_cells(&mut book, &sheet.name);
