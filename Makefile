@@ -6,6 +6,7 @@ TEST_ENV := .test-env
 export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
 export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 export GANNET_TEST_OCR_WHEEL := $(abspath $(TEST_ENV)/ocr/rapidocr.whl)
+export GANNET_TEST_RUST_CLIENT := $(abspath $(TEST_ENV)/rust-client/debug/rust-client)
 
 # Where nothing is built a second time, what a second build would need costs time and many gigabytes.
 ifdef CI

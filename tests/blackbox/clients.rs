@@ -1,7 +1,8 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
 use crate::agent::AgentFixture;
-use crate::crawl::site::PAGES;
+use crate::agent::site::AgentSite;
+use crate::crawl::site::{CrawlSite, PAGES};
 use crate::crawl::{CrawlFixture, wait_for_end};
 use crate::http::Http;
 use crate::monitor::ChangingSite;
@@ -125,6 +126,26 @@ fn copy_files(from: &Path, to: &Path) {
             std::fs::rename(copy, to.join(name)).expect("rename a script");
         }
     }
+}
+
+/// The official Rust client, by a program that calls each of its methods.
+#[tokio::test]
+async fn firecrawl_for_rust_calls_every_method() {
+    let program = std::env::var("GANNET_TEST_RUST_CLIENT")
+        .expect("GANNET_TEST_RUST_CLIENT; run the tests through `make test`");
+    let fixture = ScrapeFixture::with(|config| {
+        config.set("research_starter", "on").set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
+    })
+    .await;
+    crate::index::collections::import_collections(&fixture.dir, &crate::scrape::config(&fixture.dir));
+    wait_for_papers(fixture.http()).await;
+    let (companies, site) = (AgentSite::start(), CrawlSite::start());
+    let changing = ChangingSite::start("<p>Price: 80 EUR</p>");
+    let mut command = Command::new(program);
+    command.env("SITE_URL", &fixture.site.base).env("CRAWL_URL", &site.server.base);
+    command.env("AGENT_URL", companies.url("")).env("CHANGING_URL", &changing.server.base);
+    command.env("API_URL", &fixture.http().base);
+    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
 }
 
 #[tokio::test]
