@@ -118,6 +118,29 @@ async fn options_limit_which_urls_are_listed() {
 }
 
 #[tokio::test]
+async fn options_of_a_crawl_work_for_a_map() {
+    let (server, base) = open().await;
+    let map = async |more: Value| {
+        let mut body = json!({ "url": base, "sitemap": "skip" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        urls(server.http.post("/v2/map", &body).await.unwrap().expect_success(), &base)
+    };
+    let has = |found: &[String], url: &str| found.iter().any(|known| known == url);
+    let near =
+        map(json!({ "maxDiscoveryDepth": 1, "crawlEntireDomain": false, "allowSubdomains": false })).await;
+    assert!(has(&near, "/deep/") && !has(&near, "/deep/gannets"), "{near:?}");
+    let ignored = map(json!({ "ignoreRobotsTxt": true, "delay": 0.01 })).await;
+    assert!(has(&ignored, "/hidden/further") && has(&ignored, "/deep/gannets"), "{ignored:?}");
+    let outside = map(json!({ "allowExternalLinks": true, "deduplicateSimilarURLs": false })).await;
+    assert!(has(&outside, "https://elsewhere.example/"), "{outside:?}");
+    let by_url = map(
+        json!({ "regexOnFullURL": true, "includePaths": ["^http://127.*/deep/"], "robotsUserAgent": "x" }),
+    )
+    .await;
+    assert_eq!(by_url, ["/", "/deep/", "/deep/gannets"]);
+}
+
+#[tokio::test]
 async fn invalid_requests_and_unreachable_sites_are_errors() {
     let (server, base) = open().await;
     for (more, field) in [
@@ -126,6 +149,8 @@ async fn invalid_requests_and_unreachable_sites_are_errors() {
         (json!({ "sitemap": "maybe" }), "sitemap"),
         (json!({ "includePaths": ["("] }), "includePaths"),
         (json!({ "timeout": 5 }), "timeout"),
+        (json!({ "delay": 61 }), "delay"),
+        (json!({ "maxDiscoveryDepth": -1 }), "maxDiscoveryDepth"),
     ] {
         let mut body = json!({ "url": base });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -11,6 +11,7 @@ mod options;
 mod privacy;
 mod records;
 mod refusals;
+mod safe_mode;
 mod tracking;
 
 use crate::http::{Http, HttpResponse};

@@ -24,6 +24,7 @@ pub mod page_memory;
 pub mod parse;
 pub mod records;
 pub mod research;
+mod robots_cache;
 pub mod scrape;
 pub mod search;
 pub mod services;

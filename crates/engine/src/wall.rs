@@ -46,6 +46,8 @@ pub struct Wall {
     pub steps: Vec<LadderStep>,
     /// A browser would have been tried, and there is none.
     pub lacks_browser: bool,
+    /// The request was one in safe mode, which leaves it at that.
+    pub ends_safe_mode: bool,
 }
 
 impl Wall {
@@ -68,6 +70,11 @@ impl Wall {
 pub fn is_wall(verdict: &PageVerdict) -> bool {
     use VerdictKind::{AppShell, Blocked, Captcha, Empty};
     matches!(verdict.kind, Blocked | Captcha | AppShell | Empty)
+}
+
+/// Whether a page with this verdict keeps its reader out, rather than to have no content of its own.
+pub fn is_restriction(verdict: &PageVerdict) -> bool {
+    matches!(verdict.kind, VerdictKind::Blocked | VerdictKind::Captcha)
 }
 
 /// What errors call an app whose scripts have shown nothing.

@@ -65,6 +65,41 @@ pub struct CrawlRequest {
     /// Keep only the pages, and only for an hour.
     #[schema(default = false)]
     pub zero_data_retention: Option<bool>,
+    /// The name of `maxDiscoveryDepth` in `/v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub max_depth: Option<i64>,
+    /// The name of `crawlEntireDomain` in `/v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_backward_links: Option<bool>,
+    /// `true` is `sitemap: skip`; a field of `/v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_sitemap: Option<bool>,
+}
+
+impl CrawlRequest {
+    /// The same request with the names of this version, and what to tell callers who used names of `/v1`. A field that
+    /// is there under both names counts under its own.
+    #[must_use]
+    pub fn with_current_names(&self) -> (Self, Option<String>) {
+        let mut request = self.clone();
+        let mut renamed = Vec::new();
+        if let Some(depth) = request.max_depth.take() {
+            request.max_discovery_depth = request.max_discovery_depth.or(Some(depth));
+            renamed.push("`maxDepth` is `maxDiscoveryDepth`");
+        }
+        if let Some(entire) = request.allow_backward_links.take() {
+            request.crawl_entire_domain = request.crawl_entire_domain.or(Some(entire));
+            renamed.push("`allowBackwardLinks` is `crawlEntireDomain`");
+        }
+        if let Some(ignored) = request.ignore_sitemap.take() {
+            let sitemap = if ignored { "skip" } else { "include" };
+            request.sitemap.get_or_insert_with(|| sitemap.to_owned());
+            renamed.push("`ignoreSitemap: true` is `sitemap: \"skip\"`");
+        }
+        let warning = format!("names of /v1 were understood; in /v2 {}", renamed.join(", "));
+        (request, (!renamed.is_empty()).then_some(warning))
+    }
 }
 
 /// `POST /v2/crawl/params-preview`
@@ -134,7 +169,7 @@ pub struct CrawlStarted {
     /// With `prompt`: the options of the crawl. Explicit options take precedence over the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_crawler_options: Option<CrawlOptions>,
-    /// With `prompt`: how it was interpreted.
+    /// How `prompt` was interpreted, and names of `/v1` that the request used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -144,7 +179,7 @@ pub struct CrawlStarted {
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// Number of documents to skip.
-    #[param(value_type = Option<u64>, default = 0)]
+    #[param(value_type = Option<u64>, maximum = 9_007_199_254_740_991_i64, default = 0)]
     pub skip: Option<String>,
     /// Maximum number of documents; a page also ends at about 10 MiB, exceeded by at most one document.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
@@ -348,6 +383,20 @@ mod tests {
             nested.unwrap_err().details().unwrap()[0]["path"],
             serde_json::json!(["scrapeOptions", "format"])
         );
+    }
+
+    #[test]
+    fn names_of_the_version_before_are_understood() {
+        let body = br#"{"url":"a.example","maxDepth":2,"allowBackwardLinks":true,"ignoreSitemap":true}"#;
+        let (asked, warning) = crate::read::body::<CrawlRequest>(body).unwrap().with_current_names();
+        assert_eq!((asked.max_discovery_depth, asked.crawl_entire_domain), (Some(2), Some(true)));
+        assert_eq!((asked.sitemap.as_deref(), asked.max_depth), (Some("skip"), None));
+        assert!(warning.unwrap().contains("`maxDepth` is `maxDiscoveryDepth`"));
+        let body = br#"{"url":"a.example","maxDepth":2,"maxDiscoveryDepth":1,"sitemap":"only","ignoreSitemap":true}"#;
+        let (asked, _) = crate::read::body::<CrawlRequest>(body).unwrap().with_current_names();
+        assert_eq!((asked.max_discovery_depth, asked.sitemap.as_deref()), (Some(1), Some("only")));
+        let (same, nothing) = asked.with_current_names();
+        assert_eq!((same, nothing), (asked, None));
     }
 
     #[test]

@@ -50,6 +50,33 @@ pub struct MapRequest {
     pub use_index: Option<bool>,
     /// A test hook of another server; refused.
     pub use_mock: Option<String>,
+    /// Match the regexes against the whole URL, with its query.
+    #[serde(rename = "regexOnFullURL")]
+    #[schema(default = false)]
+    pub regex_on_full_url: Option<bool>,
+    /// Maximum number of links from the start or a sitemap.
+    #[schema(minimum = 0)]
+    pub max_discovery_depth: Option<i64>,
+    /// URLs that differ only in `www.`, `http` or `https`, a trailing slash or an index file are the same page.
+    #[serde(rename = "deduplicateSimilarURLs")]
+    #[schema(default = true)]
+    pub deduplicate_similar_urls: Option<bool>,
+    /// Accepted without effect: a map covers the whole host unless `filterByPath` says otherwise.
+    pub crawl_entire_domain: Option<bool>,
+    /// Include pages of other sites that this one links to.
+    #[schema(default = false)]
+    pub allow_external_links: Option<bool>,
+    /// The name of `includeSubdomains` among the options of a crawl.
+    pub allow_subdomains: Option<bool>,
+    /// Read pages for their links whatever robots.txt says.
+    #[schema(default = false)]
+    pub ignore_robots_txt: Option<bool>,
+    /// The user agent whose rules in robots.txt apply.
+    #[schema(min_length = 1, max_length = 200)]
+    pub robots_user_agent: Option<String>,
+    /// Seconds between two pages that are read for their links, which is then done one at a time.
+    #[schema(minimum = 0, maximum = 60)]
+    pub delay: Option<f64>,
 }
 
 /// The URLs of a site.

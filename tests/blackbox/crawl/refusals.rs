@@ -20,7 +20,8 @@ async fn invalid_crawl_requests_name_the_wrong_field() {
         (json!({ "excludePaths": ["(a{1000}){1000}"] }), json!(["excludePaths", 0])),
         (json!({ "scrapeOptions": { "timeout": 5 } }), json!(["scrapeOptions", "timeout"])),
         (json!({ "webhook": "ftp://x.example/" }), json!(["webhook", "url"])),
-        (json!({ "maxDepth": 3 }), json!(["maxDepth"])),
+        (json!({ "depth": 3 }), json!(["depth"])),
+        (json!({ "maxDepth": -1 }), json!(["maxDiscoveryDepth"])),
         (json!({ "scrapeOptions": { "url": "x" } }), json!(["scrapeOptions", "url"])),
     ] {
         let response = fixture.http().post("/v2/crawl", &with(json!({ "url": start }), more)).await.unwrap();
@@ -31,6 +32,15 @@ async fn invalid_crawl_requests_name_the_wrong_field() {
             response.text
         );
     }
+    let names = json!({ "url": start, "maxDepth": 0, "ignoreSitemap": true, "allowBackwardLinks": false });
+    let started = fixture.http().post("/v2/crawl", &names).await.unwrap();
+    let warning = started.expect_success()["warning"].as_str().unwrap().to_owned();
+    assert!(
+        warning.contains("`maxDepth` is `maxDiscoveryDepth`") && warning.contains("sitemap"),
+        "{warning}"
+    );
+    let path = format!("/v2/crawl/{}", started.json["id"].as_str().unwrap());
+    assert_eq!(wait_for_end(fixture.http(), &path).await["completed"], 1, "names of /v1 work");
     for url in ["", "ftp://x.example", "nonsense"] {
         let response = fixture.http().post("/v2/crawl", &json!({ "url": url })).await.unwrap();
         response.expect_error(400, "Invalid URL");

@@ -3,6 +3,7 @@
 use super::known_urls::KnownUrls;
 use super::order::{Order, SitemapUse};
 use crate::allowed_urls::{AddressRule, Stay};
+use crate::robots_cache::AGENT;
 use crate::scrape::ScrapePlan;
 use crate::scrape::plan::NamedPage;
 use crate::{Error, from_store};
@@ -19,8 +20,6 @@ use uuid::Uuid;
 
 /// Contexts kept in memory; when there are more, all are dropped and read again as needed.
 const MAX_CONTEXTS: usize = 256;
-/// Our name in robots.txt.
-const AGENT: &str = "gannet";
 
 /// One crawl or batch, ready to be worked on.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use super::context::{CrawlContext, CrawlSite};
 use super::order::host_of;
 use super::outcome::{ListedUrls, Outcome};
 use super::page::{CAPABILITY, LeadJudge, PageServices};
-use super::politeness;
 use crate::map::sitemaps::{self, SitemapCandidate};
+use crate::robots_cache::held_to;
 use net::{Deadline, FetchError, Request};
 use sites::sitemap::SitemapEntry;
 use sites::{Discovery, PageUrl, Robots};
@@ -58,7 +58,7 @@ async fn fetch_lists(
     let sameness = context.order.follow.sameness();
     let ask = |url: &Url| -> Result<Request, FetchError> {
         let request = sitemaps::request(url, context.site_credentials().clone())?;
-        Ok(politeness::held_to(&context.caller, request.skip_tls_verification(true)))
+        Ok(held_to(&context.caller, request.skip_tls_verification(true)))
     };
     let note = |entry: SitemapEntry| {
         if let Ok(address) = PageUrl::from_url(entry.url, sameness)

@@ -111,6 +111,9 @@ impl CrawlPlan {
         if scrape.lockdown == Some(true) {
             issues.add("scrapeOptions.lockdown", "a crawl goes out to find pages", "invalid_value");
         }
+        if scrape.safe_mode == Some(true) && follow.ignore_robots {
+            issues.add("ignoreRobotsTxt", "safeMode holds to robots.txt", "custom");
+        }
         issues.finish()?;
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
         let page = page_plan(&scrape, private, who.models).map_err(|error| error.within("scrapeOptions"))?;
@@ -124,6 +127,7 @@ impl CrawlPlan {
             base_url: who.base_url.to_owned(),
             private,
             webhook: who.webhook(asked.webhook.as_ref())?,
+            traceparent: None,
         };
         Ok(Self {
             order,
@@ -194,6 +198,7 @@ impl BatchPlan {
             base_url: who.base_url.to_owned(),
             private,
             webhook: who.webhook(asked.webhook.as_ref())?,
+            traceparent: None,
         };
         Ok(Self {
             order,

@@ -2,25 +2,19 @@
 //! which all processes share through the store.
 
 use crate::Error;
-use crate::host_rules::HostRules;
+use crate::robots_cache::RobotsCache;
 use access::Caller;
-use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
+use net::{Credentials, Fetcher};
 use parking_lot::Mutex;
 use sites::Robots;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::CrawlStore;
 use store::crawls::Pace;
-use stored_data::hashed_keys::KeyHasher;
-use tokio::sync::OnceCell;
 use url::Url;
 use uuid::Uuid;
 
-const ROBOTS_TIMEOUT: Duration = Duration::from_secs(15);
-/// More than the standard demands, and more than any site needs.
-const MAX_ROBOTS_BYTES: u64 = 1 << 20;
-const ROBOTS_RETENTION: Duration = Duration::from_mins(30);
 /// Hosts that are remembered; when there are more, all are forgotten.
 const MAX_HOSTS: usize = 4096;
 /// The first pause after a host answered 429 or 503, and the longest.
@@ -37,13 +31,10 @@ const DEAD_AFTER_SILENCES: u32 = 8;
 const MAX_LOST_SHELLS: u32 = 5;
 const DEAD_HOST_TIMEOUT: Duration = Duration::from_secs(5);
 
-type RobotsCell = Arc<OnceCell<Arc<Robots>>>;
-
 /// One per process.
 pub struct Politeness {
     store: Arc<dyn CrawlStore>,
-    fetcher: Fetcher,
-    robots: Mutex<HashMap<(String, String), (Instant, RobotsCell)>>,
+    robots: RobotsCache,
     hosts: Mutex<HashMap<String, HostHealth>>,
     /// Pages that were empty shells at their last attempt, by their ids.
     shells: Mutex<HashSet<Uuid>>,
@@ -69,21 +60,12 @@ struct HostHealth {
     shells_in_row: u32,
 }
 
-/// A request that goes nowhere but to the hosts of the caller's key.
-pub fn held_to(caller: &Caller, request: Request) -> Request {
-    match HostRules::of_caller(caller) {
-        Some(rules) => request.allowed(Arc::new(move |url: &Url| rules.allow(url))),
-        None => request,
-    }
-}
-
 impl Politeness {
     pub fn new(store: Arc<dyn CrawlStore>, fetcher: Fetcher) -> Self {
-        Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default(), shells: Mutex::default() }
+        Self { store, robots: RobotsCache::new(fetcher), hosts: Mutex::default(), shells: Mutex::default() }
     }
 
-    /// The robots rules of an address's host. Fails when the host does not answer: then its pages will not
-    /// come either.
+    /// The robots rules of an address's host. Fails when the host does not answer.
     pub async fn robots(
         &self,
         url: &Url,
@@ -91,52 +73,7 @@ impl Politeness {
         credentials: &Credentials,
         caller: &Caller,
     ) -> Result<Arc<Robots>, Error> {
-        let mut origin = url[..url::Position::BeforePath].to_owned();
-        // Where the file leads to decides whether such a caller may have it.
-        if !caller.hosts.is_empty() {
-            origin = format!("{origin} {:?}", caller.hosts);
-        }
-        // A host may have other rules for a caller that is logged in; they are for nobody else.
-        if credentials.covers(url) && credentials.contain_secrets() {
-            let mut known_by = KeyHasher::new("robots with credentials");
-            known_by.add(&origin);
-            known_by.add(&credentials.identity());
-            origin = stored_data::hex(&known_by.finish());
-        }
-        let cell = {
-            let mut cells = self.robots.lock();
-            if cells.len() >= MAX_HOSTS {
-                cells.clear();
-            }
-            let cell_at = cells.entry((origin, agent.to_owned())).or_insert_with(new_cell);
-            if cell_at.0.elapsed() > ROBOTS_RETENTION {
-                *cell_at = new_cell();
-            }
-            cell_at.1.clone()
-        };
-        cell.get_or_try_init(|| self.fetch_robots(url, agent, credentials, caller)).await.cloned()
-    }
-
-    async fn fetch_robots(
-        &self,
-        url: &Url,
-        agent: &str,
-        credentials: &Credentials,
-        caller: &Caller,
-    ) -> Result<Arc<Robots>, Error> {
-        let Ok(file) = url.join("/robots.txt") else { return Ok(Arc::default()) };
-        let limits = Limits {
-            at_limit: AtLimit::Truncate,
-            wire_bytes: MAX_ROBOTS_BYTES,
-            body_bytes: MAX_ROBOTS_BYTES,
-            ..Limits::default()
-        };
-        let request = Request::get(Purpose::Scrape, file.as_str(), credentials.clone());
-        let request = held_to(caller, request?.limits(limits).skip_tls_verification(true));
-        let response = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIMEOUT)).await;
-        let response = response?;
-        let status = response.meta.head.status.as_u16();
-        Ok(Arc::new(Robots::from_response(Some(status), &response.body, agent)))
+        self.robots.rules(url, agent, credentials, caller).await
     }
 
     /// From now on pages of a host are asked for with this gap at least: its `Crawl-delay`, or none where robots.txt is
@@ -244,8 +181,4 @@ impl Politeness {
             tracing::warn!(%error, host, "could not store the pace of a host");
         }
     }
-}
-
-fn new_cell() -> (Instant, RobotsCell) {
-    (Instant::now(), RobotsCell::default())
 }

@@ -62,6 +62,8 @@ pub struct CrawlAccepted {
     pub id: Uuid,
     /// What its prompt was understood to say.
     pub prompted: Option<Prompted>,
+    /// What the caller should know of the request itself.
+    pub warning: Option<String>,
 }
 
 /// A batch that was accepted, or added to.
@@ -101,12 +103,13 @@ impl Crawler {
             if asked.prompt.is_some() {
                 self.refuse_full_queue(caller).await?;
             }
-            let (asked, prompted) = self.understand(caller, asked, base_url).await?;
+            let (asked, warning) = asked.with_current_names();
+            let (asked, prompted) = self.understand(caller, &asked, base_url).await?;
             let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
             AllowedUrls::check_key(caller, plan.start.url().as_str()).map_err(Error::RefusedUrl)?;
             AllowedUrls::check_webhook(caller, plan.order.webhook.as_ref()).map_err(Error::RefusedUrl)?;
             let id = self.accept_crawl(caller, plan, key).await?;
-            Ok(CrawlAccepted { id, prompted })
+            Ok(CrawlAccepted { id, prompted, warning })
         })
     }
 
@@ -123,7 +126,9 @@ impl Crawler {
             let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
             let keeps_nothing = caller.zero_data_retention;
             // A hundred thousand addresses take a moment to read.
+            let span = tracing::Span::current();
             let planned = tokio::task::spawn_blocking(move || {
+                let _request = span.entered();
                 let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow, models: &models };
                 BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
             });
@@ -330,12 +335,13 @@ fn new_crawl(
 ) -> Result<NewCrawl, Error> {
     let id = Uuid::now_v7();
     let events = events_of(order, id, caller.team, kind);
+    let order = Order { traceparent: otlp::current_traceparent(), ..order.clone() };
     Ok(NewCrawl {
         id,
         team_id: caller.team,
         key_id: caller.key,
         kind,
-        request: serde_json::to_string(order).map_err(Error::internal)?,
+        request: serde_json::to_string(&order).map_err(Error::internal)?,
         target,
         limit: None,
         max_running: terms.max_running,

@@ -21,6 +21,8 @@ pub struct FoundUrls {
 
 struct FoundPage {
     address: PageUrl,
+    /// Links from the start or a list.
+    depth: u32,
     title: Option<String>,
     description: Option<String>,
 }
@@ -66,8 +68,17 @@ impl FoundUrls {
             && !self.places.contains_key(address.key())
             && self.scope.skip_reason(address, found).is_none()
         {
-            self.push(address);
+            let depth = match found {
+                Discovery::Linked { depth, .. } => depth,
+                Discovery::Start | Discovery::Listed => 0,
+            };
+            self.push(address, depth);
         }
+    }
+
+    /// How many links a page is from the start or a list.
+    pub fn depth_of(&self, address: &PageUrl) -> u32 {
+        self.places.get(address.key()).map_or(0, |place| self.pages[*place].depth)
     }
 
     /// Sets a page's title and description; adds the page if it is new.
@@ -75,16 +86,16 @@ impl FoundUrls {
         let place = match self.places.get(address.key()) {
             Some(place) => *place,
             None if self.is_full() => return,
-            None => self.push(address),
+            None => self.push(address, 0),
         };
         self.pages[place].title.clone_from(&metadata.title);
         self.pages[place].description.clone_from(&metadata.description);
     }
 
-    fn push(&mut self, address: &PageUrl) -> usize {
+    fn push(&mut self, address: &PageUrl, depth: u32) -> usize {
         let place = self.pages.len();
         self.places.insert(address.key().to_owned(), place);
-        self.pages.push(FoundPage { address: address.clone(), title: None, description: None });
+        self.pages.push(FoundPage { address: address.clone(), depth, title: None, description: None });
         place
     }
 

@@ -10,6 +10,7 @@ pub use plan::{MapPlan, Sources};
 
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
+use crate::robots_cache;
 use crate::scrape::{Ladder, ScrapePlan};
 use crate::services::Services;
 use crate::wall::Rung;
@@ -27,7 +28,7 @@ use sites::sitemap::SitemapEntry;
 use sites::{PageUrl, Robots, find_hash_route};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::scrapes::NewScrape;
 use url::Url;
 use uuid::Uuid;
@@ -49,8 +50,6 @@ const MAX_HASH_ROUTES: usize = 8;
 const MAX_CONCURRENT_PAGES: usize = 8;
 /// Time for one page that is only read for its links.
 const MAX_PAGE_TIME: Duration = Duration::from_secs(10);
-/// Our name in robots.txt.
-const AGENT: &str = "gannet";
 /// Time that is kept back for writing the response.
 const WRITE_RESERVE: Duration = Duration::from_millis(100);
 
@@ -77,6 +76,7 @@ impl Mapper {
             let reservation =
                 credits::reserve_for_request(store, caller, CREDITS, ENDPOINT, plan.timeout).await?;
             let id = Uuid::now_v7();
+            let started = Instant::now();
             let slots = || self.0.limiter.request_slot(caller, plan.waits_for_browser);
             let made = map(&Ladder::new(&self.0).of_team(caller.team), &plan, &slots, caller.team, id).await;
             let record = NewScrape {
@@ -93,6 +93,7 @@ impl Mapper {
                 credits: if made.is_ok() { CREDITS } else { 0 },
                 reservation,
                 audit: plan.audit.clone(),
+                took: Some(started.elapsed()),
                 keep_for: RECORD_RETENTION,
                 private: caller.zero_data_retention,
                 claim: None,
@@ -142,7 +143,7 @@ impl SiteMapping<'_> {
     async fn collect_urls(&self) -> Result<(), Error> {
         let sitemaps_only = self.plan.sources == Sources::SitemapsOnly;
         let (robots, start) = tokio::join!(self.robots(), async {
-            if sitemaps_only { Ok(Vec::new()) } else { self.read_page(&self.plan.start, 0).await }
+            if sitemaps_only { Ok(Vec::new()) } else { self.read_page(&self.plan.start, 0, true).await }
         });
         let feeds = match &start {
             Ok(feeds) => feeds.clone(),
@@ -171,7 +172,10 @@ impl SiteMapping<'_> {
         let Ok(url) = self.plan.start.url().join("/robots.txt") else { return Robots::default() };
         let Ok(request) = self.ask(&url) else { return Robots::default() };
         match self.ladder.fetcher.fetch(request, self.deadline.child(MAX_PAGE_TIME)).await {
-            Ok(file) => Robots::from_response(Some(file.meta.head.status.as_u16()), &file.body, AGENT),
+            Ok(file) => {
+                let status = file.meta.head.status.as_u16();
+                Robots::from_response(Some(status), &file.body, &self.plan.robots_agent)
+            }
             // Without an answer nothing is forbidden: a map reads only a few pages.
             Err(_) => Robots::default(),
         }
@@ -217,7 +221,7 @@ impl SiteMapping<'_> {
         let (ask, sameness) = (|url: &Url| self.ask(url), self.plan.sameness);
         let may_read = |url: &Url| {
             let page = PageUrl::from_url(url.clone(), sameness);
-            page.is_ok_and(|page| self.plan.scope.is_own_page(&page) && may_visit(&page, robots))
+            page.is_ok_and(|page| self.plan.scope.is_own_page(&page) && self.may_visit(&page, robots))
         };
         let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, self.deadline.child(MAX_PAGE_TIME));
         read_llms_files(&self.ladder.fetcher, &ask, &may_read, self.plan.start.url(), &job).await
@@ -241,7 +245,9 @@ impl SiteMapping<'_> {
         let mut read: HashSet<String> = HashSet::from([self.plan.start.key().to_owned()]);
         let unread = |read: &HashSet<String>, count: usize| -> Vec<PageUrl> {
             let found = self.found();
-            let pages = found.pages().filter(|page| !read.contains(page.key()) && may_visit(page, robots));
+            let is_unread = |page: &&PageUrl| !read.contains(page.key()) && self.may_visit(page, robots);
+            // Pages of other sites are listed, and their links are not.
+            let pages = found.pages().filter(|page| self.plan.scope.is_own_page(page)).filter(is_unread);
             pages.take(count).cloned().collect()
         };
         let (mut routes_left, mut left_out) = (MAX_HASH_ROUTES, 0);
@@ -262,11 +268,16 @@ impl SiteMapping<'_> {
                     left_out += 1;
                 }
             }
+            let at_once = if self.plan.delay.is_some() { 1 } else { MAX_CONCURRENT_PAGES };
             stream::iter(pages)
-                .for_each_concurrent(MAX_CONCURRENT_PAGES, |page| async move {
+                .for_each_concurrent(at_once, |page| async move {
+                    if let Some(delay) = self.plan.delay {
+                        tokio::time::sleep(delay).await;
+                    }
                     // The address of a page that cannot be fetched stays in the result.
                     if !self.found().is_full() {
-                        let _ = self.read_page(&page, 1).await;
+                        let depth = self.found().depth_of(&page);
+                        let _ = self.read_page(&page, depth, false).await;
                     }
                 })
                 .await;
@@ -279,12 +290,12 @@ impl SiteMapping<'_> {
         }
     }
 
-    /// Adds a page's links, title and description; returns its feeds.
-    async fn read_page(&self, address: &PageUrl, depth: u32) -> Result<Vec<Url>, Error> {
+    /// Adds the links, the title and the description of a page that is so many links from the start; returns its feeds.
+    async fn read_page(&self, address: &PageUrl, depth: u32, is_start: bool) -> Result<Vec<Url>, Error> {
         let is_hash_route = find_hash_route(address.url()).is_some();
         let options = ScrapeOptions {
             // Only the start page is worth a browser, and hash routes, which nothing else can show.
-            fast_mode: Some(depth > 0 && !is_hash_route),
+            fast_mode: Some(!is_start && !is_hash_route),
             skip_tls_verification: Some(true),
             location: Some(LocationInput {
                 country: self.plan.locale.country.clone(),
@@ -297,7 +308,7 @@ impl SiteMapping<'_> {
             .with_credentials(self.plan.credentials.clone());
         page.access.allowed.clone_from(&self.plan.allowed);
         page.parsers.limit_pages(MAX_PDF_PAGES);
-        let deadline = if depth == 0 { self.deadline } else { self.deadline.child(MAX_PAGE_TIME) };
+        let deadline = if is_start { self.deadline } else { self.deadline.child(MAX_PAGE_TIME) };
         let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, deadline);
         let fetched = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;
         // Scripts show other pages for other hash routes; a server sends one page for all of them.
@@ -306,7 +317,7 @@ impl SiteMapping<'_> {
         let (links, metadata, landed) = job.run(read).await?;
         let mut found_urls = self.found();
         found_urls.describe(address, &metadata);
-        if depth == 0
+        if is_start
             && !self.plan.scope.is_own_page(
                 &PageUrl::from_url(landed.clone(), self.plan.sameness).unwrap_or_else(|_| address.clone()),
             )
@@ -327,7 +338,7 @@ impl SiteMapping<'_> {
                 );
             }
         }
-        if depth == 0 && !unseen.is_empty() {
+        if is_start && !unseen.is_empty() {
             found_urls.note(&format!(
                 "{} addresses differ after their # only and are not listed, as the page came without scripts",
                 unseen.len()
@@ -346,13 +357,12 @@ impl SiteMapping<'_> {
         Ok(request)
     }
 
+    fn may_visit(&self, page: &PageUrl, robots: &Robots) -> bool {
+        self.plan.ignore_robots || robots_cache::allows(robots, page.url())
+    }
+
     fn found(&self) -> MutexGuard<'_, FoundUrls> {
         // The guard is never held over an await.
         self.found_urls.lock()
     }
-}
-
-fn may_visit(page: &PageUrl, robots: &Robots) -> bool {
-    let url = page.url();
-    robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery])
 }

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
 use crate::error::bad_pattern;
+use crate::robots_cache::AGENT;
 use crate::scrape::plan::{NamedPage, PageLocale};
 use net::Credentials;
 use sites::scope::ScopeRules;
@@ -13,6 +14,8 @@ use wire::{Issue, Issues};
 
 const DEFAULT_LIMIT: i64 = 5_000;
 const MAX_LIMIT: i64 = 100_000;
+const MAX_AGENT_CHARS: usize = 200;
+const MAX_DELAY_SECONDS: f64 = 60.0;
 
 /// Where addresses are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,11 @@ pub struct MapPlan {
     /// What may be asked for: pages, robots.txt, sitemaps and feeds.
     pub allowed: AllowedUrls,
     pub audit: Option<String>,
+    /// The name that robots.txt is read for.
+    pub robots_agent: String,
+    pub ignore_robots: bool,
+    /// Time between two pages that are read one at a time; many are read at once without it.
+    pub delay: Option<Duration>,
 }
 
 impl MapPlan {
@@ -76,17 +84,31 @@ impl MapPlan {
         if let Some(name) = &audit {
             issues.length("auditMetadata.username", name, &(0..=1024));
         }
-        let sameness =
-            UrlEquivalence { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
+        let sameness = UrlEquivalence {
+            ignore_query: asked.ignore_query_parameters.unwrap_or(true),
+            similar: asked.deduplicate_similar_urls.unwrap_or(true),
+        };
         let start = PageUrl::from_url_with_hash_route(page.url, sameness).map_err(|unusable| {
             Error::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
         })?;
+        if let Some(depth) = asked.max_discovery_depth {
+            issues.range("maxDiscoveryDepth", depth, &(0..=i64::from(u32::MAX)));
+        }
+        if let Some(agent) = &asked.robots_user_agent {
+            issues.length("robotsUserAgent", agent, &(1..=MAX_AGENT_CHARS));
+        }
+        if let Some(seconds) = asked.delay {
+            issues.range("delay", seconds, &(0.0..=MAX_DELAY_SECONDS));
+        }
+        let delay = asked.delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let rules = ScopeRules {
             include_paths: asked.include_paths.clone().unwrap_or_default(),
             exclude_paths: asked.exclude_paths.clone().unwrap_or_default(),
             crawl_entire_domain: !asked.filter_by_path.unwrap_or(false),
-            allow_subdomains: asked.include_subdomains.unwrap_or(true),
-            ..ScopeRules::default()
+            allow_subdomains: asked.include_subdomains.or(asked.allow_subdomains).unwrap_or(true),
+            regex_on_full_url: asked.regex_on_full_url.unwrap_or(false),
+            allow_external_links: asked.allow_external_links.unwrap_or(false),
+            max_discovery_depth: asked.max_discovery_depth.and_then(|depth| u32::try_from(depth).ok()),
         };
         let scope = Scope::new(&start, &rules).map_err(|bad| Error::invalid(&[bad_pattern(&bad)]))?;
         let locale = crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
@@ -106,6 +128,9 @@ impl MapPlan {
             waits_for_browser: false,
             allowed: AllowedUrls::from_hosts(hosts),
             audit,
+            robots_agent: asked.robots_user_agent.clone().unwrap_or_else(|| AGENT.to_owned()),
+            ignore_robots: asked.ignore_robots_txt.unwrap_or(false),
+            delay: delay.filter(|delay| !delay.is_zero()),
         })
     }
 }

@@ -47,6 +47,7 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         allowed: AllowedUrls { hosts, site: _ },
         // By `forbids_browser`.
         fast: _,
+        safe_mode,
         waits_for_browser: _,
         // A stored page knows whether it is the site's markdown.
         takes_markdown: _,
@@ -68,6 +69,10 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
     }
     if plan.forbids_browser() {
         hash.add("without browser");
+    }
+    // A page that was read past a wall is none for a request that leaves walls alone.
+    if *safe_mode {
+        hash.add("safe mode");
     }
     // The lists decide about redirects and about everything a visited page loads, of which a stored page
     // knows nothing.
@@ -127,6 +132,7 @@ pub fn fetch_key(owner: Uuid, plan: &ScrapePlan) -> FetchKey {
         profile,
         allowed: AllowedUrls { hosts, site },
         fast,
+        safe_mode,
         waits_for_browser,
         // By `asks_for_markdown`.
         takes_markdown: _,
@@ -145,7 +151,7 @@ pub fn fetch_key(owner: Uuid, plan: &ScrapePlan) -> FetchKey {
     // Plain data of ours: the debug form tells any two values apart.
     hash.add(&format!(
         "{:?}",
-        (mobile, locale, check_certificate, block_ads, wait_for, fast, waits_for_browser)
+        (mobile, locale, check_certificate, block_ads, wait_for, fast, safe_mode, waits_for_browser)
     ));
     hash.add(&format!("{:?}", (actions, profile, screenshot, branding)));
     hash.add(&format!("{:?}", (raw_base64, (nothing, pdf, images), private, cache)));

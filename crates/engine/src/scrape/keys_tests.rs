@@ -137,6 +137,7 @@ fn rows() -> Vec<Row> {
         ("minAge", json!({ "minAge": 10 }), Ignored, ByFetchPlan),
         ("storeInCache", json!({ "storeInCache": false }), Ignored, ByFetchPlan),
         ("lockdown", json!({ "lockdown": true }), Ignored, ByFetchPlan),
+        ("safeMode", json!({ "safeMode": true }), Decides, Decides),
         ("checkPromptInjection", json!({ "checkPromptInjection": true }), Ignored, Ignored),
         ("redactPII", json!({ "redactPII": true }), Ignored, Ignored),
         (

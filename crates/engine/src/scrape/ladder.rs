@@ -258,7 +258,7 @@ impl Ladder {
                 }
                 Reading::Refused(read, taken, _) => {
                     *steps = taken;
-                    return continue_in_browser(*read, steps);
+                    return continue_in_browser(plan, *read, steps);
                 }
                 Reading::Redirect(target, taken, hook_again) => {
                     (url, reason, *steps, hook) = (target, "page redirect", taken, hook_again);
@@ -274,7 +274,7 @@ impl Ladder {
     fn after_fetch_error(plan: &ScrapePlan, error: FetchError) -> Result<HttpOutcome, Error> {
         let odd = error.is_broken_response();
         let error = Error::from_fetch(error, &plan.access.allowed);
-        if odd && !plan.access.fast {
+        if odd && !plan.access.fast && !plan.access.safe_mode {
             Ok(HttpOutcome::NeedsBrowser { reason: "broken answer", error })
         } else {
             Err(error)
@@ -294,7 +294,7 @@ impl Ladder {
         let allowed = plan.access.allowed.clone();
         let read = job.run(move || fetched_page::parse_response(response, file, &allowed)).await??;
         if !self.acceptable(plan, rung).accepts(&read.verdict) {
-            return continue_in_browser(read, steps);
+            return continue_in_browser(plan, read, steps);
         }
         let stored = Some(CacheHit { fetched_at, revalidated: true, is_indexed });
         Ok(HttpOutcome::Done(Box::new(read.obtained(rung, std::mem::take(steps), stored))))
@@ -356,7 +356,7 @@ impl Ladder {
         let read = job.run(move || fetched_page::parse_response(response, None, &allowed)).await??;
         steps.push(step(Rung::Browser, reason, wall::describe(&read.verdict), begun));
         if wall::is_wall(&read.verdict) && !plan.formats.raw_base64 {
-            return Err(wall_error(read, &steps));
+            return Err(wall_error(plan, read, &steps));
         }
         Ok(FetchedPage { browser_outputs, ..read.obtained(Rung::Browser, steps, None) })
     }
@@ -372,7 +372,7 @@ impl Ladder {
                 AcceptedFiles::None
             },
             bytes: plan.formats.raw_base64,
-            consent_walls: rung == Rung::Browser || !self.may_use_browser(plan),
+            consent_walls: rung == Rung::Browser || plan.access.safe_mode || !self.may_use_browser(plan),
         }
     }
 
@@ -435,17 +435,28 @@ enum HttpOutcome {
     },
 }
 
-/// For a response that is not acceptable: an unsupported file ends the climb, anything else is tried in the
-/// browser.
-fn continue_in_browser(read: ReadPage, steps: &[LadderStep]) -> Result<HttpOutcome, Error> {
+/// For a response that is not acceptable: an unsupported file ends the climb, and so does a wall in safe mode; anything
+/// else is tried in the browser.
+fn continue_in_browser(
+    plan: &ScrapePlan,
+    read: ReadPage,
+    steps: &[LadderStep],
+) -> Result<HttpOutcome, Error> {
     if read.verdict.kind == VerdictKind::Binary {
         return Err(unsupported_file(&read.verdict));
     }
     let reason = wall::describe(&read.verdict);
-    Ok(HttpOutcome::NeedsBrowser { reason, error: wall_error(read, steps) })
+    let restricts = wall::is_restriction(&read.verdict);
+    let error = wall_error(plan, read, steps);
+    if plan.access.safe_mode && restricts {
+        Err(error)
+    } else {
+        Ok(HttpOutcome::NeedsBrowser { reason, error })
+    }
 }
 
-fn wall_error(read: ReadPage, steps: &[LadderStep]) -> Error {
+fn wall_error(plan: &ScrapePlan, read: ReadPage, steps: &[LadderStep]) -> Error {
+    let ends_safe_mode = plan.access.safe_mode && wall::is_restriction(&read.verdict);
     let (status, retry_after) = (read.response.status, read.response.retry_after);
     Error::Wall(Box::new(Wall {
         verdict: read.verdict,
@@ -453,6 +464,7 @@ fn wall_error(read: ReadPage, steps: &[LadderStep]) -> Error {
         retry_after,
         steps: steps.to_vec(),
         lacks_browser: false,
+        ends_safe_mode,
     }))
 }
 

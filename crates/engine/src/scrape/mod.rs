@@ -9,6 +9,7 @@ pub mod cache;
 mod changes;
 pub mod derived;
 pub mod document;
+mod document_json;
 pub mod fetched_page;
 pub(crate) mod file;
 pub mod file_formats;
@@ -21,9 +22,12 @@ mod obtain;
 mod page_hook;
 pub mod plan;
 pub(crate) mod profile;
+mod safe_mode;
 mod search_page;
+mod spans;
 mod upload;
 
+pub use document_json::DocumentJson;
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 pub use upload::UploadedFile;
@@ -32,7 +36,9 @@ use crate::cpu_pool::CpuJob;
 use crate::error::StoredError;
 use crate::files::Files;
 use crate::models::Models;
+use crate::page_memory::Room;
 use crate::records::RecordWriter;
+use crate::robots_cache::RobotsCache;
 use crate::services::Services;
 use crate::wall;
 use crate::{Error, from_store};
@@ -48,11 +54,14 @@ use net::{Deadline, EgressAllow, Purpose};
 use page_hook::PageWork;
 use profile::OpenProfile;
 use search_page::from_scrape;
+pub(crate) use spans::link_to_request;
+use spans::{note_error, scrape_span};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::Store;
 use store::pages::KeptPage;
 use store::scrapes::NewScrape;
+use tracing::Instrument as _;
 use uuid::Uuid;
 use wire::Kind;
 use wire::scrape::{Document, ScrapeRequest};
@@ -72,6 +81,8 @@ pub struct Scraper {
     in_flight: InFlight<FetchedPage>,
     records: RecordWriter,
     models: Models,
+    /// For requests in safe mode.
+    robots: RobotsCache,
     pages_for_search: bool,
 }
 
@@ -85,8 +96,7 @@ impl std::fmt::Debug for Scraper {
 #[derive(Debug)]
 pub struct Scraped {
     pub id: Uuid,
-    /// The document as JSON.
-    pub document: Vec<u8>,
+    pub document: DocumentJson,
 }
 
 /// A scrape that succeeded, for a capability that goes on with its document.
@@ -144,8 +154,8 @@ impl Scraper {
         let Services { store, limiter, files, records, models, egress_allow, pages_for_search, .. } =
             services.clone();
         let (ladder, in_flight) = (Ladder::new(services), InFlight::default());
-        let allow = egress_allow;
-        Self { ladder, allow, store, limiter, files, in_flight, records, models, pages_for_search }
+        let (allow, robots) = (egress_allow, RobotsCache::new(services.fetcher.clone()));
+        Self { ladder, allow, store, limiter, files, in_flight, records, models, robots, pages_for_search }
     }
 
     /// Whether the operator opened a host by its name.
@@ -249,11 +259,14 @@ impl Scraper {
         task: ScrapeTask<'_>,
         idempotency_key: Option<&str>,
         source: PageSource,
-        outcome: impl FnOnce(Document, Vec<u8>, i64) -> T + Send + 'static,
+        outcome: impl FnOnce(Document, DocumentJson, i64) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let claim = idempotency::claim(task.caller, task.endpoint, idempotency_key, task.id);
         let mut unfinished = Unfinished::begin(&self.store, claim, task.plan.timeout).await?;
-        let scraped = self.scrape_and_record(&task, source, &mut unfinished, outcome).await;
+        let span = scrape_span(task.endpoint, task.id, task.plan);
+        let scraped = self.scrape_and_record(&task, source, &mut unfinished, outcome);
+        let scraped = scraped.instrument(span.clone()).await;
+        note_error(&span, scraped.as_ref().err());
         unfinished.give_back().await;
         scraped
     }
@@ -263,10 +276,11 @@ impl Scraper {
         task: &ScrapeTask<'_>,
         source: PageSource,
         unfinished: &mut Unfinished,
-        outcome: impl FnOnce(Document, Vec<u8>, i64) -> T + Send + 'static,
+        outcome: impl FnOnce(Document, DocumentJson, i64) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let ScrapeTask { caller, plan, id, base_url, endpoint, ref target, is_charged } = *task;
         let deadline = Deadline::after(plan.timeout);
+        let started = Instant::now();
         let store = self.store.as_ref();
         let mut extra = ExtraCredits::Counted;
         if is_charged {
@@ -291,6 +305,7 @@ impl Scraper {
             keep_for: RECORD_RETENTION,
             private: plan.private,
             audit: plan.audit.clone(),
+            took: None,
             claim: None,
         };
         let mut to_store = ToStore::default();
@@ -307,21 +322,23 @@ impl Scraper {
                 &mut to_store,
                 |_, _| (),
             );
-            let (document, ()) = writing.await?;
+            let (document, (), room) = writing.await?;
             let (size, private) = (document::size(&document), plan.private);
             let credits = plan.credits() + to_store.extra_credits;
             let written = job.run_on(size, move || {
                 let json = serde_json::to_vec(&document).map_err(Error::internal)?;
-                let packed = if private { None } else { Some(cache::pack(&json).map_err(Error::internal)?) };
-                Ok::<_, Error>((packed, outcome(document, json, credits)))
+                let (json, stored) = DocumentJson::pack(json, !private)?;
+                Ok::<_, Error>((stored, outcome(document, json, credits)))
             });
-            written.await?
+            let written = written.await?;
+            drop(room);
+            written
         };
         let made = made.await;
         (record.page, record.search) = (to_store.kept.cached, to_store.kept.search);
         let made = match made {
-            Ok((packed, scraped)) => {
-                record.result = packed;
+            Ok((stored, scraped)) => {
+                record.result = stored;
                 record.ok = true;
                 record.credits = if is_charged { plan.credits() + to_store.extra_credits } else { 0 };
                 Ok(scraped)
@@ -332,9 +349,11 @@ impl Scraper {
                 Err(error)
             }
         };
+        record.took = Some(started.elapsed());
         (record.claim, record.reservation) = unfinished.hand_over();
         let claim = record.claim.clone();
-        if let Err(error) = self.records.record(record).await {
+        let writing = tracing::info_span!(target: otlp::SPANS, "store record");
+        if let Err(error) = self.records.record(record).instrument(writing).await {
             unfinished.take_back(claim);
             return Err(error);
         }
@@ -358,14 +377,17 @@ impl Scraper {
         let _leaving = job.stop_when_dropped();
         let mut to_store = ToStore::default();
         let source = (PageSource::Web, extra);
-        let (document, seen) =
-            self.write_document(caller, plan, id, base_url, source, job, &mut to_store, see).await?;
+        let span = scrape_span(ENDPOINT, id, plan);
+        let written = self.write_document(caller, plan, id, base_url, source, job, &mut to_store, see);
+        let written = written.instrument(span.clone()).await;
+        note_error(&span, written.as_ref().err());
+        let (document, seen, _) = written?;
         let ToStore { kept, extra_credits } = to_store;
         Ok(ScrapedPage { document, kept, extra_credits, seen })
     }
 
     /// Fetches the page and writes its document. What else is to be stored goes into `to_store`; the second
-    /// value is what `see` returned.
+    /// value is what `see` returned, the third the room that the document takes in memory.
     #[expect(clippy::too_many_arguments, reason = "what belongs to one scrape, and where its results go")]
     async fn write_document<T: Send + 'static>(
         &self,
@@ -377,7 +399,7 @@ impl Scraper {
         job: &CpuJob,
         to_store: &mut ToStore,
         see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
-    ) -> Result<(Document, T), Error> {
+    ) -> Result<(Document, T, Room), Error> {
         let held = held_to(caller, plan);
         let plan = &held;
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
@@ -421,9 +443,13 @@ impl Scraper {
         };
         to_store.extra_credits = fetched.extra_credits();
         credits::reserve_extra(self.store.as_ref(), caller, extra, to_store.extra_credits).await?;
+        let mut room = Room::default();
         let written = if let Some(written) = writing.take_outcome() {
             written
         } else {
+            let (memory, bytes) =
+                (self.ladder.memory.of_team(caller.team), document::expected_bytes(plan, &fetched));
+            room = job.deadline().run(memory.room_for_document(bytes)).await.map_err(|_| Error::NoMemory)?;
             let shared = fetched.clone();
             let later = job.run(move || {
                 writing.run(&shared, first);
@@ -448,7 +474,7 @@ impl Scraper {
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         let credits = plan.credits() + to_store.extra_credits;
         document.metadata.insert("creditsUsed".to_owned(), credits.into());
-        Ok((document, seen))
+        Ok((document, seen, room))
     }
 
     /// The page of a plan's address. The second value tells whether it was fetched for this very request.
@@ -460,6 +486,7 @@ impl Scraper {
         writing: &PageWork<T>,
     ) -> Result<(Arc<FetchedPage>, bool), Error> {
         plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
+        self.check_robots(caller, plan, &plan.url, job.deadline()).await?;
         // Callers without a key are one team, and must not meet in a browser state.
         if plan.access.profile.is_some() && caller.keyless.is_some() {
             return Err(Kind::Forbidden.into());
@@ -470,6 +497,10 @@ impl Scraper {
                 .await?
         };
         let (fetched, first) = self.fetch_page(caller, plan, &profile, job, writing.as_hook()).await?;
+        // Redirects may have led to a page that the site forbids.
+        if fetched.response.url != plan.url {
+            self.check_robots(caller, plan, &fetched.response.url, job.deadline()).await?;
+        }
         if let Some(state) = &fetched.browser_outputs.state {
             profile.save(state).await?;
         }
@@ -477,7 +508,7 @@ impl Scraper {
     }
 
     /// The document of a scrape of the last day, or the error it ended with.
-    pub fn find<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+    pub fn find<'a>(&'a self, caller: &'a Caller, id: Uuid) -> BoxFuture<'a, Result<DocumentJson, Error>> {
         Box::pin(async move {
             let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
             let record = record.ok_or(Kind::NotFound)?;
@@ -485,8 +516,7 @@ impl Scraper {
                 let stored: StoredError = serde_json::from_str(&error).map_err(Error::internal)?;
                 return Err(Error::Stored(Box::new(stored)));
             }
-            let result = record.result.ok_or(Kind::NotFound)?;
-            cache::unpack(&result).map_err(Error::internal)
+            DocumentJson::from_stored(record.result.ok_or(Kind::NotFound)?)
         })
     }
 }
@@ -512,6 +542,6 @@ fn page_task<'a>(
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "called like every other outcome of `scrape_once`")]
-fn scraped_document(document: Document, json: Vec<u8>, credits: i64) -> ScrapedDocument {
-    ScrapedDocument { document, json_bytes: json.len(), credits }
+fn scraped_document(document: Document, json: DocumentJson, credits: i64) -> ScrapedDocument {
+    ScrapedDocument { document, json_bytes: json.bytes(), credits }
 }

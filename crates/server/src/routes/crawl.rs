@@ -55,17 +55,19 @@ async fn start_crawl(
     JsonBody(asked): JsonBody<CrawlRequest>,
 ) -> Result<Json<CrawlStarted>, ApiError> {
     let base = base_url(&app.settings, &headers);
-    let CrawlAccepted { id, prompted } = app.crawler.start(&caller, &asked, key.as_deref(), &base).await?;
-    let (generated, options, warning) = prompted.map_or((None, None, None), |prompted| {
+    let accepted = app.crawler.start(&caller, &asked, key.as_deref(), &base).await?;
+    let CrawlAccepted { id, prompted, warning } = accepted;
+    let (generated, options, about_prompt) = prompted.map_or((None, None, None), |prompted| {
         (Some(prompted.generated), Some(prompted.options), prompted.warning)
     });
+    let warnings: Vec<String> = warning.into_iter().chain(about_prompt).collect();
     Ok(Json(CrawlStarted {
         success: true,
         id,
         url: format!("{base}{}/{id}", path(KIND)),
         prompt_generated_options: generated,
         final_crawler_options: options,
-        warning,
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     }))
 }
 

@@ -41,6 +41,7 @@ const OTHER_EFFECTS: &[RequestField] = rows! {
     "maxAge" NoEffect "a file is parsed anew each time; clients send it";
     "storeInCache" NoEffect "a file is never stored in the cache; clients send it";
     "skipTlsVerification" NoEffect "nothing is fetched; clients send it";
+    "safeMode" NoEffect "nothing is fetched";
     "fastMode" NoEffect "nothing is fetched; clients send it";
     "blockAds" NoEffect "nothing is fetched; clients send it";
     "proxy" NoEffect "`basic` or `auto`; others are refused";

@@ -83,6 +83,7 @@ fields! {
     "minAge" Works "stored pages only; a miss is `SCRAPE_NO_CACHED_DATA`";
     "storeInCache" Works "default `true`; off with `headers`, `actions`, `profile` and `zeroDataRetention`";
     "lockdown" Works "stored pages only, up to two years old; a miss is `SCRAPE_LOCKDOWN_CACHE_MISS`";
+    "safeMode" Works "robots.txt decides (also about the page that redirects lead to), and a block page or a captcha is not tried again in the browser: `SCRAPE_SITE_RESTRICTION_BLOCKED`. Stored pages of other requests are not used. With `lockdown` nobody is asked";
     "checkPromptInjection" Works "by rules, not by a model; a finding is a 403";
     "redactPII" Works "`EMAIL`, `PHONE`, `FINANCIAL`, `SECRET` by rules and check digits; `PERSON`, `LOCATION` best effort";
     "threatProtection" Works "`blacklist`, `whitelist`, `blockedTlds`; also on redirects, in the browser and for stored pages";

@@ -86,6 +86,9 @@ macro_rules! with_scrape_options {
             /// Only a cached page; nothing is sent to the network.
             #[schema(default = false)]
             pub lockdown: Option<bool>,
+            /// Hold to robots.txt, and do not try to get past block pages and captchas.
+            #[schema(default = false)]
+            pub safe_mode: Option<bool>,
             /// Refuse pages that contain a prompt injection.
             #[schema(default = false)]
             pub check_prompt_injection: Option<bool>,
@@ -132,6 +135,7 @@ macro_rules! with_scrape_options {
                     min_age: asked.min_age,
                     store_in_cache: asked.store_in_cache,
                     lockdown: asked.lockdown,
+                    safe_mode: asked.safe_mode,
                     check_prompt_injection: asked.check_prompt_injection,
                     redact_pii: asked.redact_pii,
                     threat_protection: asked.threat_protection,

@@ -86,7 +86,15 @@ fn one(asked: &ActionInput, index: usize, waiting: &mut i64, issues: &mut Issues
             Action::Click { selector: text("selector", &asked.selector)?, all: asked.all.unwrap_or(false) }
         }
         "write" => Action::Write { text: text("text", &asked.text)? },
-        "press" => Action::Press { key: text("key", &asked.key)? },
+        "press" => {
+            let key = text("key", &asked.key)?;
+            if browser::key_events(&key).is_none() {
+                let why = "is no key; keys are Enter, Tab, Escape, ArrowDown, a, Control+a and so on";
+                issues.push(nested("actions", index, "key", why));
+                return None;
+            }
+            Action::Press { key }
+        }
         "scroll" => {
             let up = match asked.direction.as_deref() {
                 None | Some("down") => false,

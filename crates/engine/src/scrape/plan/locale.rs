@@ -13,7 +13,10 @@ pub struct PageLocale {
 
 pub fn resolve(asked: Option<&LocationInput>, issues: &mut Issues) -> PageLocale {
     let Some(asked) = asked else { return PageLocale::default() };
-    let country = asked.country.as_ref().map(|country| country.to_ascii_uppercase());
+    let country = asked.country.as_ref().map(|country| match country.to_ascii_uppercase() {
+        country if UNITED_STATES.contains(&country.as_str()) => "US".to_owned(),
+        country => country,
+    });
     if let Some(country) = &country
         && (country.len() != 2 || !COUNTRIES.split(' ').any(|known| known == country))
     {
@@ -53,6 +56,8 @@ impl PageLocale {
     }
 }
 
+/// Names of pools of addresses in the United States on the hosted service, which callers send as a country.
+const UNITED_STATES: [&str; 2] = ["US-GENERIC", "US-WHITELIST"];
 const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
 
 const ZONES: &[(&str, &str)] = &[

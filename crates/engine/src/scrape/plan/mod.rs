@@ -96,6 +96,8 @@ pub struct Access {
     pub allowed: AllowedUrls,
     /// Only go to the browser when something asks for it.
     pub fast: bool,
+    /// Hold to robots.txt, and leave a block page or a captcha at that.
+    pub safe_mode: bool,
     /// One page of many waits for a browser of its team; a single request is told that they are busy.
     pub waits_for_browser: bool,
     /// Whether only the text of the page matters, so that the site's own markdown will do: links are not
@@ -256,6 +258,7 @@ impl ScrapePlan {
                 &mut issues,
             )),
             fast: asked.fast_mode.unwrap_or(false),
+            safe_mode: asked.safe_mode.unwrap_or(false),
             waits_for_browser: false,
             takes_markdown: false,
         };
