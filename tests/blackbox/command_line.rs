@@ -110,7 +110,7 @@ async fn metrics_on_a_public_address_need_an_admin_key() {
     let base = listening.trim().replace("0.0.0.0", "127.0.0.1");
     let http = crate::http::Http::new(&base, None);
     let refused = http.get("/metrics").await.unwrap();
-    refused.expect_error(401, "Unauthorized: Invalid token");
+    refused.expect_error(401, crate::http::NO_KEY);
     assert!(refused.header("www-authenticate").starts_with("Bearer "));
     assert_eq!(http.with_key(Some(crate::server::KEY)).get("/metrics").await.unwrap().status, 200);
     child.kill().unwrap();
@@ -160,8 +160,8 @@ fn a_reader_that_leaves_changes_neither_the_work_nor_the_exit_code() {
         &["doctor"],
         &["openapi"],
         &["completions", "bash"],
-        &["extract", page],
-        &["extract", "--jsonl", rows],
+        &["parse", page],
+        &["parse", "--jsonl", rows],
         &["--help"],
     ] {
         let (code, error) = run_without_reader(config.command(arguments), "stdout");
@@ -170,8 +170,7 @@ fn a_reader_that_leaves_changes_neither_the_work_nor_the_exit_code() {
     let (code, text, _) = run(config.command(&["migrate"]));
     assert!(code == Some(0) && text.contains("nothing to do"), "it was migrated without a reader: {text}");
     // A failure is still one.
-    for (arguments, expected) in [(&["extract", "/no/such/file"][..], 1), (&["serve", "--set", "nope=1"], 2)]
-    {
+    for (arguments, expected) in [(&["parse", "/no/such/file"][..], 1), (&["serve", "--set", "nope=1"], 2)] {
         let (code, _) = run_without_reader(config.command(arguments), "stderr");
         assert_eq!(code, Some(expected), "{arguments:?}");
     }

@@ -37,13 +37,13 @@ async fn unknown_keys_are_refused_but_client_marks_pass() {
     let reply = server.http.post("/admin/keys", &body).await.unwrap();
     reply.expect_error(
         400,
-        "Unrecognized key in body -- please review the v2 API documentation for request body changes",
+        "Unrecognized key in body -- please review the v2 API documentation for request body changes: nmae (did you mean name?)",
     );
     assert_eq!(reply.json["details"][0]["path"], json!(["nmae"]));
     let body = json!({ "name": "k", "origin": "python-sdk@4.54.0", "integration": "x" });
     server.http.post("/admin/keys", &body).await.unwrap().expect_success();
     let reply = server.http.get("/v2/team/activity?origin=js-sdk&limit=1&nope=2").await.unwrap();
-    reply.expect_error(400, "Unrecognized query parameter");
+    reply.expect_error(400, "Unrecognized query parameter: nope");
     server.http.get("/v2/team/activity?origin=js-sdk&limit=1").await.unwrap().expect_success();
 }
 
@@ -64,6 +64,7 @@ async fn malformed_json_and_wrong_types_are_told_apart() {
     send("application/json", "[]").await.expect_error(400, "Bad Request: expected an object, found a list");
     let reply = send("application/x-www-form-urlencoded", "name=k").await;
     reply.expect_error(415, "Unsupported Media Type: send application/json");
+    assert_eq!(reply.json["code"], "UNSUPPORTED_MEDIA_TYPE");
     send("application/json; charset=utf-8", "{\"name\":\"k\"}").await.expect_success();
 }
 
@@ -83,7 +84,9 @@ async fn bad_keys_are_unauthorized_and_told_where_to_look() {
     assert!(answer.status == 401 && text.starts_with(begins), "whoever has the key is told: {text}");
     for key in [None, Some("gn-wrong"), Some(""), Some("öäü"), Some(revoked.as_str())] {
         let reply = http.with_key(key).get("/v2/concurrency-check").await.unwrap();
-        reply.expect_error(401, "Unauthorized: Invalid token");
+        let text = if key.is_none() { crate::http::NO_KEY } else { "Unauthorized: Invalid token" };
+        reply.expect_error(401, text);
+        assert_eq!(reply.json["code"], "UNAUTHORIZED");
         let pointer =
             format!("Bearer resource_metadata=\"{}/.well-known/oauth-protected-resource\"", http.base);
         assert_eq!(reply.header("www-authenticate"), pointer);

@@ -4,6 +4,10 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use std::time::Duration;
 
+/// What a request without a key is told where every request needs one.
+pub const NO_KEY: &str =
+    "Unauthorized: Invalid token: no API key was sent; send it as `Authorization: Bearer <key>`";
+
 #[derive(Clone)]
 pub struct Http {
     client: Client,

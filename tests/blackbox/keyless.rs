@@ -46,12 +46,15 @@ async fn an_address_has_its_quota_over_all_processes() {
         }
         assert_eq!(
             (answer.status, &answer.json["code"]),
-            (429, &json!("KEYLESS_QUOTA_REACHED")),
+            (429, &json!("KEYLESS_QUOTA_EXHAUSTED")),
             "{}",
             answer.text
         );
         assert!(answer.json["error"].as_str().unwrap().contains("/auth.md"), "{}", answer.text);
-        assert_eq!(answer.json["details"]["reason"], "requests");
+        assert_eq!(
+            (&answer.json["details"]["reason"], &answer.json["reason"]),
+            (&json!("requests"), &json!("requests"))
+        );
         assert!((86_000..=86_400).contains(&answer.header("retry-after").parse::<u32>().unwrap()));
         refused += 1;
     }
@@ -86,7 +89,7 @@ async fn an_address_has_a_number_of_credits_a_day() {
     let refused = send(&dear).await;
     assert_eq!(
         (refused.status, &refused.json["code"]),
-        (429, &json!("KEYLESS_QUOTA_REACHED")),
+        (429, &json!("KEYLESS_QUOTA_EXHAUSTED")),
         "{}",
         refused.text
     );
@@ -128,6 +131,8 @@ async fn only_some_endpoints_need_no_key() {
     assert_eq!(interact.status, 401, "{}", interact.text);
     let text = interact.json["error"].as_str().unwrap();
     assert!(text.contains("needs an API key") && text.contains("/auth.md"), "{text}");
+    assert_eq!(interact.json["code"], "KEYLESS_TOOL_NOT_AVAILABLE");
+    assert!(interact.header("www-authenticate").starts_with("Bearer "), "{}", interact.text);
     let mcp = http.post("/mcp", &json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await.unwrap();
     assert_eq!(mcp.status, 401, "{}", mcp.text);
     let profile = json!({ "url": url, "profile": { "name": "shared" } });
@@ -169,6 +174,47 @@ async fn callers_without_a_key_do_not_meet() {
     let refused = send(other, None, tracked).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
     assert!(refused.text.contains("callers without a key"), "{}", refused.text);
+}
+
+#[tokio::test]
+async fn an_address_can_ask_whether_it_may_go_on() {
+    let (site, dir) = (Site::start(), TempDir::new());
+    let config =
+        config(&dir).set("keyless", "tiny").set("keyless_requests", "3").tiny_plan("rates = { scrape = 2 }");
+    let server = config.start().await;
+    let ask = async |address: &str| {
+        let request = server.http.with_key(None).request(Method::GET, "/v2/keyless/eligibility");
+        server.http.send(request.header("x-forwarded-for", address)).await.unwrap().expect_success().clone()
+    };
+    let (address, url) = ("192.0.2.7", site.url("/article"));
+    for _ in 0..2 {
+        let fresh = ask(address).await;
+        assert_eq!(
+            (&fresh["eligible"], &fresh["requestsLeft"]),
+            (&json!(true), &json!(3)),
+            "asking counts as none"
+        );
+    }
+    for left in [2, 1] {
+        scrape(&server.http, &url, address).await.expect_success();
+        assert_eq!(ask(address).await["requestsLeft"], left);
+    }
+    let limited = scrape(&server.http, &url, address).await;
+    assert_eq!(
+        (limited.status, &limited.json["code"]),
+        (429, &json!("KEYLESS_LIMIT_REACHED")),
+        "{}",
+        limited.text
+    );
+    assert!(limited.json["retry_after_seconds"].is_u64(), "{}", limited.text);
+    assert!(
+        limited.text.contains("/auth.md") && !limited.header("retry-after").is_empty(),
+        "{}",
+        limited.text
+    );
+    let (_dir, without) = crate::server::start_plain().await;
+    let off = without.http.with_key(None).get("/v2/keyless/eligibility").await.unwrap();
+    assert_eq!((&off.json["eligible"], &off.json["reason"]), (&json!(false), &json!("off")), "{}", off.text);
 }
 
 #[tokio::test]

@@ -94,6 +94,18 @@ impl Keyless {
         Caller::without_key(self.team.clone(), address, &SCOPES, &self.plans)
     }
 
+    /// What an address has left, without counting anything.
+    pub fn day_left(&self, address: IpAddr) -> BoxFuture<'_, Result<DayLeft, CallerError>> {
+        Box::pin(async move {
+            let id = address_id(address);
+            let look = |name: &'static str, limit: u32| self.store.take_rate(id, name, limit, DAY, 0);
+            let requests = look(REQUESTS, self.requests_per_day).await.map_err(from_store)?;
+            let credits = look(CREDITS, self.credits_per_day).await.map_err(from_store)?;
+            let resets_in = requests.resets_in.max(credits.resets_in);
+            Ok(DayLeft { requests: requests.remaining, credits: credits.remaining, resets_in })
+        })
+    }
+
     /// Counts a request; an error when the address has used up its day.
     pub fn count<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Quota, CallerError>> {
         Box::pin(async move {
@@ -109,6 +121,14 @@ impl Keyless {
             Ok(Quota { limit, remaining: grant.remaining, resets_in: grant.resets_in })
         })
     }
+}
+
+/// What an address has left of its day.
+#[derive(Debug, Clone, Copy)]
+pub struct DayLeft {
+    pub requests: u32,
+    pub credits: u32,
+    pub resets_in: Duration,
 }
 
 /// Counts credits before they are spent; an error when a caller without a key has fewer left today. Looks first, so

@@ -5,6 +5,7 @@ mod keyless;
 use crate::app::{App, Cors, Settings};
 use crate::base_url::{ClientAddress, base_url};
 use crate::error::ApiError;
+use crate::response_memory::ResponseTeam;
 use access::audit_log::Actor;
 use access::keyless::Quota;
 use access::{Caller, CallerError, RateGroup};
@@ -40,8 +41,10 @@ pub async fn guard(State(access): State<RouteAccess>, mut request: Request, next
     let checked = check_access(&access, request.method(), request.headers(), address, keyless).await;
     match checked {
         Ok((caller, quota)) => {
+            let team = ResponseTeam(caller.counted_as());
             request.extensions_mut().insert(caller);
-            let response = next.run(request).await;
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(team);
             keyless::with_quota(response, quota)
         }
         Err(error) => error_response(&access.app, error, request.headers()),
@@ -65,8 +68,10 @@ async fn check_access(
     // Requests that start work need disk space for results; requests that only read work on a full disk too.
     if method == Method::POST && access.group != RateGroup::Status {
         access.app.storage.require_room(access.group)?;
+        access.app.response_memory.require_room(caller.counted_as())?;
     }
-    access.app.services.limiter.admit(&caller, access.group).await?;
+    let admitted = access.app.services.limiter.admit(&caller, access.group).await.map_err(WireError::from);
+    admitted.map_err(|error| if caller.keyless.is_some() { error.without_key() } else { error })?;
     let quota = match (&access.app.keyless, caller.keyless) {
         (Some(keyless), Some(_)) if access.group != RateGroup::Status => Some(keyless.count(&caller).await?),
         _ => None,
@@ -221,7 +226,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// The error as a response; a 401 points to the document that describes authentication.
 pub fn error_response(app: &App, error: WireError, headers: &HeaderMap) -> Response {
-    let unauthorized = error.kind == Kind::Unauthorized;
+    let unauthorized = matches!(error.kind, Kind::Unauthorized | Kind::KeyNeeded);
     let mut response = ApiError(error).into_response();
     if unauthorized {
         let base = base_url(&app.settings, headers);

@@ -83,9 +83,11 @@ pub fn read_body(
 ) -> BoxFuture<'static, Result<ReadBody, ApiError>> {
     let share = memory.share();
     Box::pin(async move {
-        tokio::time::timeout(BODY_TIMEOUT, read_all(body, limit, share))
-            .await
-            .map_err(|_| WireError::from(Kind::RequestTimeout))?
+        tokio::time::timeout(BODY_TIMEOUT, read_all(body, limit, share)).await.map_err(|_| {
+            let seconds = BODY_TIMEOUT.as_secs();
+            let why = format!("the body did not arrive within {seconds} seconds");
+            WireError::because(Kind::RequestTimeout, &why)
+        })?
     })
 }
 

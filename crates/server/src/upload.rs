@@ -23,6 +23,8 @@ use wire::{Kind, WireError};
 /// Time for a whole file to arrive, and for the next bytes of it.
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(10);
 const NEXT_BYTES_TIMEOUT: Duration = Duration::from_secs(30);
+/// Characters of the name of a part that an error shows.
+const MAX_SHOWN_NAME_CHARS: usize = 60;
 /// The options may hold a JSON Schema.
 const MAX_OPTIONS_BYTES: usize = 1024 * 1024;
 /// Bytes that arrive without one byte of a part coming out of them: boundaries, headers of parts, what stands before
@@ -145,7 +147,15 @@ impl FormReader {
                 }
                 Some("file") => return Err(invalid("there is more than one part `file`; send one file")),
                 Some("options") => return Err(invalid("there is more than one part `options`")),
-                _ => return Err(invalid("there is a part that is neither `file` nor `options`")),
+                Some(name) if !name.is_empty() => {
+                    let name: String = name.chars().take(MAX_SHOWN_NAME_CHARS).collect();
+                    return Err(invalid(&format!(
+                        "there is a part `{name}`; the parts are `file` and `options`"
+                    )));
+                }
+                _ => {
+                    return Err(invalid("there is a part without a name; the parts are `file` and `options`"));
+                }
             }
         }
         let (file, name, content_type) = found.ok_or_else(|| invalid("there is no part `file`"))?;

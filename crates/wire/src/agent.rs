@@ -1,12 +1,15 @@
 //! Agent runs: requests, status, list, threads and trace.
 
 mod responses;
+mod skill;
 mod trace;
 
 pub use responses::{
-    AgentCancelled, AgentListItem, AgentListOptions, AgentListSettings, AgentPage, AgentSnapshot,
-    AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadResponse, AgentThreadRun,
+    AgentCancelled, AgentListItem, AgentListOptions, AgentListSettings, AgentPage, AgentQuestion,
+    AgentSnapshot, AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadResponse,
+    AgentThreadRun,
 };
+pub use skill::{AgentBlueprint, AgentSkill, AgentSkillResponse, AgentSkillStep, AgentSource};
 pub use trace::{
     ActiveBrowserSession, AgentTrace, ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError,
     TraceEvent, TraceFact, Viewport, event_json,
@@ -39,7 +42,8 @@ pub struct AgentRequest {
     #[schema(minimum = 1, maximum = 1_000_000_000, default = 2_500)]
     pub max_credits: Option<i64>,
     /// Visit only `urls`.
-    #[serde(rename = "strictConstrainToURLs")]
+    // The Rust client spells it by the rule of its other fields.
+    #[serde(rename = "strictConstrainToURLs", alias = "strictConstrainToUrls")]
     #[schema(default = false)]
     pub strict_constrain_to_urls: Option<bool>,
     /// `spark-1-pro`, `spark-1-mini` or `spark-2`; accepted without effect: there is one generation.

@@ -34,6 +34,20 @@ impl Issue {
     }
 }
 
+impl Issue {
+    /// The key that an issue is about, with the one that may have been meant.
+    pub(crate) fn named_key(&self) -> String {
+        const MAX_CHARS: usize = 100;
+        let place = Self { message: String::new(), ..self.clone() }.to_string();
+        let place = place.trim_end_matches(": ");
+        let place: String = place.chars().take(MAX_CHARS).collect();
+        match self.message.split_once("; ") {
+            Some((_, meant)) => format!("{place} ({meant})"),
+            None => place,
+        }
+    }
+}
+
 impl fmt::Display for Issue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, part) in self.path.iter().enumerate() {

@@ -14,6 +14,7 @@ pub mod extract;
 mod headers;
 pub mod interact;
 pub mod issue;
+pub mod keyless;
 pub mod map;
 pub mod monitor;
 pub mod parse;

@@ -6,7 +6,7 @@ pub use responses::{
     ChannelView, CheckDetailView, CheckListResponse, CheckPageView, CheckResponse, CheckSummary, CheckView,
     DiffView, EmailSubscriptionView, JudgmentView, MeaningfulChangeView, MonitorDeleted, MonitorListResponse,
     MonitorResponse, MonitorRunResponse, MonitorView, NotificationView, ScheduleView, SnapshotView,
-    SubscriptionResponse, TargetResult, UnreadPage, UnreadPages,
+    SubscriptionResponse, TargetResult, UnreadPage, UnreadPages, WatchAgainResponse,
 };
 
 use crate::SecretText;
@@ -113,7 +113,7 @@ pub struct TargetInput {
     /// Of `scrape`: the pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urls: Option<Vec<String>>,
-    /// Of `crawl`: the start of the site.
+    /// Of `crawl`: the start of the site. Of `scrape`: one page, instead of `urls`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Of `crawl`: the options of a crawl.
@@ -212,6 +212,18 @@ pub struct EmailInput {
     pub recipients: Option<Vec<String>>,
     #[schema(default = false)]
     pub include_diffs: Option<bool>,
+}
+
+/// `POST /v2/monitor/{id}/watch-again`. An extension of Gannet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct WatchAgainRequest {
+    /// A page of the monitor, as checks name it.
+    #[schema(min_length = 1)]
+    pub url: Option<String>,
+    /// A line that was ignored, as `metadata.ignored` of a check has it; all of the page where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 2000)]
+    pub line: Option<String>,
 }
 
 /// `POST /v2/monitor/{id}/run`; the body may be missing.

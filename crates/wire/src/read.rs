@@ -46,8 +46,11 @@ fn json_object(bytes: &[u8]) -> Result<RequestValue, WireError> {
     let found = match value {
         RequestValue::Object(_) => return Ok(value),
         RequestValue::List(_) => "a list",
-        RequestValue::Text(_) => "a string",
-        _ => "a plain value",
+        RequestValue::Text(_) | RequestValue::Parameter(_) => "a string",
+        RequestValue::Null => "null",
+        RequestValue::Bool(true) => "true",
+        RequestValue::Bool(false) => "false",
+        RequestValue::Positive(_) | RequestValue::Negative(_) | RequestValue::Float(_) => "a number",
     };
     let message = format!("expected an object, found {found}");
     Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]))
@@ -110,6 +113,9 @@ mod tests {
         assert_eq!(error.kind, Kind::UnknownKeys);
         assert_eq!(details(&error)[0]["path"], json!(["nope"]));
         assert_eq!(details(&error)[1]["path"], json!(["inner", "origin"]));
+        assert!(error.text().ends_with("request body changes: nope, inner.origin"), "{}", error.text());
+        let error = body::<ExampleRequest>(br#"{"url":"u","maxage":1}"#).unwrap_err();
+        assert!(error.text().ends_with(": maxage (did you mean maxAge?)"), "{}", error.text());
     }
 
     #[test]

@@ -77,6 +77,16 @@ async fn developer_sources_are_found_by_every_filter() {
     assert_eq!(all["coverage"], json!({ "doc": "ok", "issue": "ok", "pull_request": "ok", "readme": "ok" }));
     assert!(all["warning"].is_null() && all["repos"].is_null(), "{all}");
 
+    let formerly = http.get("/v2/developer?query=plunge").await.unwrap();
+    assert_eq!(formerly.expect_success()["results"], all["results"], "the former path");
+    let formerly = http.post("/v2/developer", &json!({ "query": "plunge" })).await.unwrap();
+    assert_eq!(formerly.expect_success()["results"], all["results"]);
+    for name in ["developer", "docs", "devdex"] {
+        let found =
+            http.post("/v2/search", &json!({ "query": "plunge", "categories": [name, "code"] })).await;
+        let found = found.unwrap().expect_success()["data"]["web"].clone();
+        assert!(found[0]["category"] == "developer", "{name}: {found}");
+    }
     let issue = ask(http, "types=issue&repos=sea/birds&passages=5").await;
     let result = &issue["results"][0];
     assert_eq!((&result["id"], &result["type"]), (&json!("issue:sea/birds#7"), &json!("issue")));

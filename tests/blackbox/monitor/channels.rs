@@ -114,7 +114,13 @@ async fn services_are_told_what_changed_with_links_that_show_it() {
     }
     http.delete(&path).await.unwrap().expect_success();
     for gone in [feed_path.as_str(), &path_of(changed["diffUrl"].as_str().unwrap())] {
-        assert_eq!(anyone.get(gone).await.unwrap().status, 404, "{gone}");
+        let shown = anyone.get(gone).await.unwrap();
+        assert_eq!((shown.status, shown.header("content-type")), (404, "text/html; charset=utf-8"), "{gone}");
+    }
+    for broken in ["/monitor/diff?token=old", "/monitor/timeline", "/monitor/diff?utm_source=mail&token=x"] {
+        let shown = anyone.get(broken).await.unwrap();
+        assert_eq!(shown.status, 404, "{broken}");
+        assert!(shown.text.contains("<h1>This link is not valid</h1>"), "{broken}: {}", shown.text);
     }
 }
 

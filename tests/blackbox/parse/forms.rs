@@ -63,12 +63,12 @@ async fn broken_forms_are_refused_with_the_reason_and_leave_nothing() {
         (
             "an unknown part",
             form(&[raw_part("Content-Disposition: form-data; name=\"x\"", b"1")]),
-            "neither `file` nor `options`",
+            "a part `x`; the parts are `file` and `options`",
         ),
         (
             "a part without a name",
             form(&[raw_part("Content-Disposition: form-data", b"1")]),
-            "neither `file` nor `options`",
+            "a part without a name; the parts are `file` and `options`",
         ),
         ("no end", file.clone(), unread),
         ("cut in the file", form(std::slice::from_ref(&file))[..200].to_vec(), unread),

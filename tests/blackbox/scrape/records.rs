@@ -24,7 +24,7 @@ async fn a_result_can_be_fetched_again_by_its_own_team() {
         .expect_error(404, "Not Found");
     let text = "Invalid job ID format. Job ID must be a valid UUID.";
     fixture.http().get("/v2/scrape/seven").await.unwrap().expect_error(400, text);
-    fixture.http().with_key(None).get(&path).await.unwrap().expect_error(401, "Unauthorized: Invalid token");
+    fixture.http().with_key(None).get(&path).await.unwrap().expect_error(401, crate::http::NO_KEY);
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ async fn a_timeout_without_results_is_a_408() {
     let response = fixture.search("x", json!({ "timeout": 1_000 })).await;
     // The provider's own limit is ten seconds.
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
-    response.expect_error(408, "Request Timeout");
+    response.expect_error(408, "Request Timeout: no search source answered in time");
     assert!(
         response.json["details"][0].as_str().unwrap().starts_with("searxng did not respond within"),
         "{}",

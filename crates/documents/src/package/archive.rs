@@ -24,9 +24,19 @@ pub(crate) struct Archive<'a> {
     inflated: u64,
 }
 
+/// What is wrong with an archive, without the words of the format.
+fn damaged(error: ZipError) -> DocumentError {
+    match error {
+        ZipError::InvalidArchive(_) => DocumentError::damaged(
+            "it is a ZIP archive without its end, or with parts that do not fit together",
+        ),
+        error => DocumentError::damaged(error),
+    }
+}
+
 impl<'a> Archive<'a> {
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, DocumentError> {
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(DocumentError::damaged)?;
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
         if zip.len() > MAX_ENTRIES {
             return Err(DocumentError::TooLarge(format!("it holds more than {MAX_ENTRIES} parts")));
         }
@@ -79,7 +89,7 @@ impl<'a> Archive<'a> {
             ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
                 DocumentError::Encrypted
             }
-            error => DocumentError::damaged(error),
+            error => damaged(error),
         })?;
         let by_ratio = entry.compressed_size().saturating_mul(MAX_RATIO).max(RATIO_APPLIES_FROM_BYTES);
         let limit = MAX_PART_BYTES.min(by_ratio).min(MAX_TOTAL_BYTES - self.inflated.min(MAX_TOTAL_BYTES));

@@ -14,6 +14,7 @@ mod open_agents;
 pub mod order;
 mod plan;
 mod search;
+mod skill;
 mod sources;
 mod start;
 mod status;

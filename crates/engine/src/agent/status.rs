@@ -14,7 +14,8 @@ use stored_data::time::iso;
 use uuid::Uuid;
 use wire::Kind;
 use wire::agent::{
-    AGENT_MODEL, AgentListItem, AgentListOptions, AgentListQuery, AgentListSettings, AgentPage, AgentStatus,
+    AGENT_MODEL, AgentListItem, AgentListOptions, AgentListQuery, AgentListSettings, AgentPage,
+    AgentQuestion, AgentStatus,
 };
 
 const RUNS_PER_PAGE: u32 = 20;
@@ -29,6 +30,7 @@ impl Agents {
             let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
             Ok(AgentStatus {
                 success: true,
+                id,
                 status: status(run.state),
                 // A chat answers in its message; its data is null, not missing.
                 data: completed.then(|| result.data.unwrap_or(Value::Null)),
@@ -47,6 +49,18 @@ impl Agents {
                 stop_reason: stop_reason(run.state),
                 warning: result.note,
             })
+        })
+    }
+
+    /// What a run was asked.
+    pub fn question<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: Uuid,
+    ) -> BoxFuture<'a, Result<AgentQuestion, Error>> {
+        Box::pin(async move {
+            let run = self.find(caller, RunKind::Agent, id).await?;
+            Ok(AgentQuestion { success: true, agent: item(&run)? })
         })
     }
 

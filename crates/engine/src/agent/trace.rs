@@ -122,7 +122,7 @@ impl Agents {
         })
     }
 
-    async fn traced(&self, caller: &Caller, id: Uuid) -> Result<Run, Error> {
+    pub(super) async fn traced(&self, caller: &Caller, id: Uuid) -> Result<Run, Error> {
         let run = self.find(caller, RunKind::Agent, id).await?;
         if run.generation == AGENT_GENERATION { Ok(run) } else { Err(Kind::TraceNotRecorded.into()) }
     }

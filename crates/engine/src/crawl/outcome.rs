@@ -84,7 +84,7 @@ pub struct EntryError {
 impl EntryError {
     pub fn from_error(error: &Error) -> Self {
         let wire = error.to_wire();
-        let code = wire.kind.entry().code.unwrap_or("UNKNOWN_ERROR").to_owned();
+        let code = wire.kind.entry().code.to_owned();
         Self { code, error: wire.text().to_owned() }
     }
 

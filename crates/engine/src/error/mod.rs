@@ -49,6 +49,9 @@ pub enum Error {
     /// Every rung of the ladder ended at something that is not content.
     #[error("the site answered with {}", .0.describe())]
     Wall(Box<Wall>),
+    /// In safe mode: robots.txt forbids the page, or could not be read, which forbids every page.
+    #[error("{}", robots_refusal(.url, *.is_unreachable))]
+    RobotsForbid { url: String, is_unreachable: bool },
     /// The site answered a page of a crawl with an error status.
     #[error("the site answered with status {0}")]
     SiteStatus(u16),
@@ -133,6 +136,14 @@ pub enum Error {
     /// An error that was stored earlier and is told again.
     #[error("{0}")]
     Stored(Box<StoredError>),
+}
+
+fn robots_refusal(url: &str, is_unreachable: bool) -> String {
+    if is_unreachable {
+        format!("the robots.txt of {url} could not be read, and then nothing may be")
+    } else {
+        format!("robots.txt does not allow {url}")
+    }
 }
 
 /// What a request needs the browser for.

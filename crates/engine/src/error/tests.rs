@@ -29,6 +29,7 @@ fn callers_see_the_catalogue_and_what_explains_it() {
         retry_after,
         steps: vec![step],
         lacks_browser: false,
+        ends_safe_mode: false,
     }));
     let wire = wall.to_wire();
     assert_eq!((wire.status(), wire.retry_after), (500, None));
@@ -65,7 +66,10 @@ fn callers_see_the_catalogue_and_what_explains_it() {
         "callers are told nothing about the database"
     );
     let internal = Error::internal("a secret cause");
-    assert_eq!(body(&internal), json!({ "success": false, "error": "Internal Server Error" }));
+    assert_eq!(
+        body(&internal),
+        json!({ "success": false, "error": "Internal Server Error", "code": "INTERNAL_ERROR" })
+    );
 }
 
 #[test]

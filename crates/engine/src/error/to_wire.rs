@@ -44,8 +44,11 @@ impl Error {
                 if wall.lacks_browser {
                     details["browser"] = "missing".into();
                 }
-                WireError::because(Kind::ScrapeAllFailed, &self.to_string()).with_details(&details)
+                let kind = if wall.ends_safe_mode { Kind::SiteRestricted } else { Kind::ScrapeAllFailed };
+                WireError::because(kind, &self.to_string()).with_details(&details)
             }
+            Self::RobotsForbid { url, .. } => WireError::because(Kind::SiteRestricted, &self.to_string())
+                .with_details(&json!({ "refused": url, "rule": "robots.txt" })),
             Self::SiteStatus(_) => WireError::because(Kind::ScrapeSite, &self.to_string()),
             Self::UnsupportedFile(format) => unsupported_file(format),
             Self::File(error) => from_file(error),
@@ -84,7 +87,9 @@ impl Error {
                     "`{format}` works with a language model only; set model_url and model_name to use one"
                 ),
             ),
-            Self::SearchTimeout(said) => WireError::from(Kind::RequestTimeout).with_details(said),
+            Self::SearchTimeout(said) => {
+                WireError::because(Kind::RequestTimeout, &self.to_string()).with_details(said)
+            }
             Self::UnknownPaper(_) => WireError::from(Kind::NotFound).with_details(&self.to_string()),
             Self::Rejected(rejection) => from_rejection(rejection),
             Self::InField { field, error } => error.to_wire().within(field),
@@ -172,7 +177,9 @@ fn from_visit(error: &VisitError) -> WireError {
         VisitError::Busy => return WireError::scrape_timeout("waiting for a free browser page", None),
         VisitError::Action { index, selector, message } => {
             let details = json!({ "index": index, "selector": selector, "message": message });
-            return WireError::because(Kind::ScrapeAction, &text).with_details(&details);
+            let at = selector.as_ref().map_or_else(String::new, |selector| format!(" ({selector})"));
+            let what = format!("number {}{at}: {message}", index + 1);
+            return WireError::because(Kind::ScrapeAction, &what).with_details(&details);
         }
         VisitError::Navigation(NavigationError::Network(error)) => return from_fetch(error),
         VisitError::Navigation(problem) => match problem {
@@ -191,7 +198,8 @@ fn from_chat(error: &ChatError) -> WireError {
     let reason = match error {
         ChatError::Timeout => {
             let details = json!({ "while": "waiting for the language model" });
-            return WireError::from(Kind::ModelTimeout).with_details(&details);
+            let why = "the language model took longer than the request's timeout";
+            return WireError::because(Kind::ModelTimeout, why).with_details(&details);
         }
         ChatError::Unreachable(_) => "its server cannot be reached",
         ChatError::RateLimited { .. } => "its server asks to wait",

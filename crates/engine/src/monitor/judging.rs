@@ -21,6 +21,8 @@ const JUDGE_TIMEOUT: Duration = Duration::from_mins(1);
 const MAX_SHOWN_BYTES: usize = 24_000;
 const MAX_CHANGES: usize = 20;
 const MAX_OUTPUT_TOKENS: u32 = 1_500;
+/// Where a change is that is not one of data.
+const TEXT_FIELD: &str = "markdown";
 /// Why changes were judged by rules.
 const NO_MODEL: &str = "Judged by rules: no language model is configured";
 
@@ -47,7 +49,7 @@ pub struct Judged {
 
 pub async fn judge_change(models: &Models, goal: &str, url: &str, change: JudgedChange<'_>) -> Judged {
     let Some(chat) = models.chat(Task::Extract) else {
-        let judgment = judge_by_rules(goal, change);
+        let judgment = with_fields(judge_by_rules(goal, change), change);
         return Judged { judgment: Some(judgment), credits: 0, degraded: Some(NO_MODEL.to_owned()) };
     };
     let deadline = Deadline::after(JUDGE_TIMEOUT);
@@ -65,6 +67,7 @@ pub async fn judge_change(models: &Models, goal: &str, url: &str, change: Judged
     match ask_json(chat.as_ref(), ask, &schema(), &check, deadline).await {
         Ok(made) => {
             let judgment = parse_judgment(&made.value).ok();
+            let judgment = judgment.map(|judgment| with_fields(judgment, change));
             Judged { judgment, credits: JUDGE_CREDITS, degraded: None }
         }
         Err(error) => {
@@ -85,6 +88,33 @@ fn judge_by_rules(goal: &str, change: JudgedChange<'_>) -> JudgmentView {
         }
     };
     to_view(judgment)
+}
+
+/// The judgment with the places of the changes that matter. A model quotes them in words of its own, so where none is
+/// recognized all that changed are named.
+fn with_fields(mut judgment: JudgmentView, change: JudgedChange<'_>) -> JudgmentView {
+    if !judgment.meaningful {
+        return judgment;
+    }
+    let JudgedChange::Data(changes) = change else {
+        return JudgmentView { fields: vec![TEXT_FIELD.to_owned()], ..judgment };
+    };
+    let places = || changes.as_object().into_iter().flatten().map(|(place, _)| place);
+    let is_named = |place: &&String| {
+        let line = format!("{place}: ");
+        judgment.meaningful_changes.iter().any(|change| {
+            [&change.before, &change.after]
+                .into_iter()
+                .flatten()
+                .any(|text| text.trim_start().starts_with(&line))
+        })
+    };
+    let mut fields: Vec<String> = places().filter(is_named).take(MAX_CHANGES).cloned().collect();
+    if fields.is_empty() {
+        fields = places().take(MAX_CHANGES).cloned().collect();
+    }
+    judgment.fields = fields;
+    judgment
 }
 
 /// The changed places of data as lines, before and after.
@@ -172,6 +202,7 @@ fn to_view(judgment: Judgment) -> JudgmentView {
         confidence: confidence.to_owned(),
         reason: judgment.reason,
         meaningful_changes: meaningful_changes.collect(),
+        fields: Vec::new(),
     }
 }
 
@@ -185,12 +216,13 @@ mod tests {
         let goal = "price below 50";
         let judged =
             judge_change(&Models::default(), goal, "https://a.test/", JudgedChange::Text(&diff)).await;
-        assert!(judged.judgment.unwrap().meaningful);
+        assert_eq!(judged.judgment.map(|judgment| judgment.fields), Some(vec![TEXT_FIELD.to_owned()]));
         assert_eq!((judged.credits, judged.degraded.as_deref()), (0, Some(NO_MODEL)));
-        let changes = json!({ "price": { "previous": 80, "current": 45 } });
+        let changes = json!({ "name": { "previous": "Ash", "current": "Oak" }, "price": { "previous": 80, "current": 45 } });
         let judged =
             judge_change(&Models::default(), goal, "https://a.test/", JudgedChange::Data(&changes)).await;
-        assert!(judged.judgment.unwrap().meaningful);
+        let judgment = judged.judgment.unwrap();
+        assert_eq!((judgment.meaningful, judgment.fields), (true, vec!["price".to_owned()]));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use notifications::text::count;
 use outbox::messages::ToldCheck;
 use outbox::messages::subscriptions::token_hash;
 use serde_json::Value;
+use std::sync::Arc;
 use store::monitors::{Check, CheckPageStatus, CheckState, Monitor, RecipientStatus};
 use stored_data::stored_json;
 use uuid::Uuid;
@@ -39,8 +40,21 @@ const PAGE_ORDER: [CheckPageStatus; 5] = [
 /// A page to be shown, and whether its link led anywhere.
 #[derive(Debug)]
 pub struct LinkedPage {
-    pub page: HtmlPage,
+    pub page: Arc<HtmlPage>,
     pub is_found: bool,
+}
+
+impl LinkedPage {
+    /// What a link shows that leads nowhere any more.
+    pub fn unknown() -> Self {
+        Self { page: subscription_page(SubscriptionPage::Unknown).into(), is_found: false }
+    }
+}
+
+impl AsRef<[u8]> for LinkedPage {
+    fn as_ref(&self) -> &[u8] {
+        self.page.html.as_bytes()
+    }
 }
 
 /// The subscription that a recipient of mail decided about.
@@ -79,6 +93,7 @@ impl Monitors {
             // Marking words takes a moment, which the threads that serve have no time for.
             let page =
                 tokio::task::spawn_blocking(move || diff_page(&diff)).await.map_err(Error::internal)?;
+            let page = Arc::new(page);
             drawn.keep(check.id, base_url, &page);
             Ok(LinkedPage { page, is_found: true })
         })
@@ -146,7 +161,7 @@ impl Monitors {
                 checks: checks.iter().map(|check| timeline_check(check, &links)).collect(),
                 feed_link: Some(links.url(NotificationLink::Feed, id)),
             });
-            Ok(LinkedPage { page, is_found: true })
+            Ok(LinkedPage { page: page.into(), is_found: true })
         })
     }
 
@@ -193,7 +208,7 @@ impl Monitors {
                 NotificationLink::Confirm => SubscriptionPage::AskConfirm { monitor_name, email },
                 _ => SubscriptionPage::AskUnsubscribe { monitor_name, email },
             };
-            Ok(LinkedPage { page: subscription_page(page), is_found: true })
+            Ok(LinkedPage { page: subscription_page(page).into(), is_found: true })
         })
     }
 
@@ -227,7 +242,7 @@ impl Monitors {
                 NotificationLink::Confirm => SubscriptionPage::Confirmed { monitor_name, email },
                 _ => SubscriptionPage::Unsubscribed { monitor_name, email },
             };
-            Ok(LinkedPage { page: subscription_page(page), is_found: true })
+            Ok(LinkedPage { page: subscription_page(page).into(), is_found: true })
         })
     }
 
@@ -263,7 +278,7 @@ impl Monitors {
 }
 
 fn unknown() -> LinkedPage {
-    LinkedPage { page: subscription_page(SubscriptionPage::Unknown), is_found: false }
+    LinkedPage::unknown()
 }
 
 fn timestamp(millis: i64) -> Timestamp {

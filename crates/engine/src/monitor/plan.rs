@@ -276,6 +276,15 @@ mod tests {
         assert!(with("targets", private).contains("urls"));
         let mixed = json!([{ "type": "scrape", "urls": ["https://a.test/"], "queries": ["q"] }]);
         assert!(with("targets", mixed).contains("queries"));
+        let twice = json!([{ "type": "scrape", "urls": ["https://a.test/"], "url": "https://a.test/" }]);
+        assert!(with("targets", twice).contains("url: must not be there beside urls"));
+        let mut named = request();
+        named["targets"] = json!([{ "type": "scrape", "url": "https://a.test/" }]);
+        let plan = resolved(named).unwrap();
+        let super::super::targets::TargetWork::Scrape { urls, .. } = &plan.targets[0].work else {
+            panic!("a page")
+        };
+        assert_eq!(urls, &["https://a.test/"], "one page may be named as for a crawl");
         let both = json!([{ "type": "search", "queries": ["q"], "includeDomains": ["a.test"], "excludeDomains": ["b.test"] }]);
         assert!(with("targets", both).contains("excludeDomains"));
         assert!(with("notification", json!({ "email": { "recipients": ["nobody"] } })).contains("e-mail"));

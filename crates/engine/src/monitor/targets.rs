@@ -153,7 +153,6 @@ pub fn resolve_targets(
 fn refuse_other_fields(asked: &TargetInput, path: &TargetPath, issues: &mut Issues) {
     let given = [
         ("urls", asked.urls.is_some(), "scrape"),
-        ("url", asked.url.is_some(), "crawl"),
         ("crawlOptions", asked.crawl_options.is_some(), "crawl"),
         ("queries", asked.queries.is_some(), "search"),
         ("searchWindow", asked.search_window.is_some(), "search"),
@@ -161,6 +160,9 @@ fn refuse_other_fields(asked: &TargetInput, path: &TargetPath, issues: &mut Issu
         ("includeDomains", asked.include_domains.is_some(), "search"),
         ("excludeDomains", asked.exclude_domains.is_some(), "search"),
     ];
+    if asked.url.is_some() && asked.kind == "search" {
+        issues.push(path.field("url", "belongs to targets of the types scrape and crawl"));
+    }
     for (field, _, kind) in given.into_iter().filter(|(_, given, kind)| *given && *kind != asked.kind) {
         issues.push(path.field(field, &format!("belongs to targets of the type {kind}")));
     }
@@ -175,8 +177,17 @@ fn resolve_scrape(
     path: &TargetPath,
     issues: &mut Issues,
 ) -> Result<TargetWork, Error> {
-    let urls = asked.urls.clone().unwrap_or_default();
-    if urls.is_empty() || urls.len() > MAX_URLS {
+    // One page may be named as for a crawl.
+    let urls = match (&asked.urls, &asked.url) {
+        (Some(_), Some(_)) => {
+            issues.push(path.field("url", "must not be there beside urls"));
+            Vec::new()
+        }
+        (None, Some(url)) => vec![url.clone()],
+        (urls, None) => urls.clone().unwrap_or_default(),
+    };
+    let is_named_twice = asked.urls.is_some() && asked.url.is_some();
+    if !is_named_twice && (urls.is_empty() || urls.len() > MAX_URLS) {
         issues.push(path.field("urls", "must have 1 to 1000 entries"));
     }
     for (index, url) in urls.iter().take(MAX_URLS).enumerate() {
@@ -214,7 +225,7 @@ fn resolve_crawl(
     path: &TargetPath,
     issues: &mut Issues,
 ) -> Result<TargetWork, Error> {
-    let mut request = asked.crawl_options.clone().unwrap_or_default();
+    let (mut request, _) = asked.crawl_options.clone().unwrap_or_default().with_current_names();
     if request.zero_data_retention == Some(true) {
         return Err(Kind::MonitorZeroRetention.into());
     }

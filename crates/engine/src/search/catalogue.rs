@@ -3,6 +3,7 @@
 
 use crate::Error;
 use serde_json::Value;
+use uuid::Uuid;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
 use wire::search::{FoundTools, ToolCall, ToolError, ToolResponse, ToolResult, ToolResults};
 use wire::{Issue, Issues, PathPart};
@@ -44,7 +45,8 @@ fn call_all(asked: &Value) -> Result<ToolResponse, Error> {
         }
     }
     issues.finish()?;
-    Ok(ToolResponse { success: true, data: ToolResults { alexandria: results, credits_cost: 0 } })
+    let data = ToolResults { alexandria: results, credits_cost: 0 };
+    Ok(ToolResponse { success: true, scrape_id: Uuid::now_v7(), data })
 }
 
 fn parse_call(call: &Value) -> Result<ToolCall, String> {
@@ -90,7 +92,9 @@ mod tests {
         let answer = call_all(
             &json!({ "provider": "firecrawl", "capability": "find-tools", "options": { "level": "tools" } }),
         );
-        let json = serde_json::to_value(answer.unwrap()).unwrap();
+        let mut json = serde_json::to_value(answer.unwrap()).unwrap();
+        let id = json.as_object_mut().unwrap().remove("scrape_id").unwrap();
+        assert!(Uuid::try_parse(id.as_str().unwrap()).is_ok(), "clients read an id: {id}");
         assert_eq!(
             json,
             json!({ "success": true, "data": { "creditsCost": 0, "alexandria": [{

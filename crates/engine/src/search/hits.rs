@@ -276,9 +276,7 @@ fn without_page(fields: Map<String, Value>, hit: &Hit, error: &Error) -> Written
     put("sourceURL", url);
     put("url", url);
     put("error", &error.text());
-    if let Some(code) = error.kind().entry().code {
-        put("errorCode", code);
-    }
+    put("errorCode", error.kind().entry().code);
     let (formats, warning) = (Map::new(), None);
     WrittenHit { fields, formats, warning, metadata, credits: None, bytes: 0, whole: false }
 }

@@ -238,8 +238,10 @@ async fn dial(
     Ok((stream, address))
 }
 
+/// What the system says, without its number.
 fn error_text(error: &std::io::Error) -> String {
-    error.to_string()
+    let text = error.to_string();
+    text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
 /// Alternates between IPv4 and IPv6, starting with the family of the first address.

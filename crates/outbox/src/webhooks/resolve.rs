@@ -29,6 +29,9 @@ pub struct Webhook {
     pub metadata: BTreeMap<String, String>,
     /// Short names: `started`, `page`, `completed`, `failed`.
     pub events: Vec<String>,
+    /// The `traceparent` of the request that asked for it, where traces are collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// What a caller asked for, checked. `allow` is what the operator opened in private address space.
@@ -74,7 +77,8 @@ pub fn resolve(
     issues.finish()?;
     // Each once, in the order in which they happen.
     let events = allowed_events.iter().filter(|known| events.iter().any(|event| event == *known));
-    Ok(Webhook { url, headers, metadata, events: names(events.copied().collect::<Vec<_>>().as_slice()) })
+    let events = names(events.copied().collect::<Vec<_>>().as_slice());
+    Ok(Webhook { url, headers, metadata, events, traceparent: otlp::current_traceparent() })
 }
 
 fn names(events: &[&str]) -> Vec<String> {
@@ -93,7 +97,10 @@ fn target(written: &str, allow: &EgressAllow) -> Result<(String, Option<Login>),
     if text.len() > MAX_URL_BYTES {
         return Err(format!("must be at most {MAX_URL_BYTES} bytes long"));
     }
-    let mut url = Url::parse(text).map_err(|error| format!("is not an address: {error}"))?;
+    let mut url = Url::parse(text).map_err(|error| match error {
+        url::ParseError::RelativeUrlWithoutBase => "must begin with http:// or https://".to_owned(),
+        error => format!("is not an address: {error}"),
+    })?;
     let destination = Destination::from_url(&url).map_err(|bad| match url.scheme() {
         "http" | "https" => bad.to_string(),
         _ => "must begin with http:// or https://".to_owned(),

@@ -34,11 +34,12 @@ pub fn caller(access: &RouteAccess, request: &Request) -> Option<Arc<Caller>> {
 /// Why a request without a key is refused: where some need none, what those are.
 pub fn key_needed(app: &App) -> WireError {
     if app.keyless.is_none() {
-        return Kind::Unauthorized.into();
+        let reason = "no API key was sent; send it as `Authorization: Bearer <key>`";
+        return WireError::because(Kind::Unauthorized, reason);
     }
     let reason = "this needs an API key. Without one this server scrapes, searches, parses files and finds papers, for \
         programs and not for pages of other sites; /auth.md says how to get one";
-    WireError::because(Kind::Unauthorized, reason)
+    WireError::because(Kind::KeyNeeded, reason)
 }
 
 /// The response with what is left, in the headers that clients know for it.

@@ -22,8 +22,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 use wire::agent::{
-    AgentCancelled, AgentListQuery, AgentPage, AgentRequest, AgentSnapshot, AgentStarted, AgentStatus,
-    AgentThreadResponse, AgentTrace, ThreadQuery, TraceQuery,
+    AgentCancelled, AgentListQuery, AgentPage, AgentQuestion, AgentRequest, AgentSkillResponse,
+    AgentSnapshot, AgentStarted, AgentStatus, AgentThreadResponse, AgentTrace, ThreadQuery, TraceQuery,
 };
 use wire::{ErrorBody, Kind};
 
@@ -38,8 +38,10 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list_agents))
         .routes(routes!(agent_status, cancel_agent))
+        .routes(routes!(agent_question))
         .routes(routes!(agent_trace))
         .routes(routes!(agent_snapshot))
+        .routes(routes!(agent_skill))
         .routes(routes!(agent_thread))
 }
 
@@ -84,6 +86,20 @@ async fn agent_status(
     JobId(id): JobId,
 ) -> Result<Json<AgentStatus>, ApiError> {
     Ok(Json(app.agents.status(&caller, id).await?))
+}
+
+/// Get what an agent run was asked
+///
+/// The prompt, the addresses, the schema and the effort of the request, to ask it again. An extension of Gannet.
+#[utoipa::path(get, path = "/v2/agent/{id}/request", tag = "Agent",
+    params(("id" = Uuid, Path, description = "Id of the run")),
+    responses((status = 200, body = AgentQuestion)))]
+async fn agent_question(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    JobId(id): JobId,
+) -> Result<Json<AgentQuestion>, ApiError> {
+    Ok(Json(app.agents.question(&caller, id).await?))
 }
 
 /// Cancel an agent run
@@ -146,6 +162,23 @@ async fn agent_snapshot(
 ) -> Result<Json<AgentSnapshot>, ApiError> {
     let id = Uuid::try_parse(&run).map_err(|_| Kind::InvalidJobId)?;
     Ok(Json(app.agents.snapshot(&caller, id, &snapshot).await?))
+}
+
+/// Get a completed run as a skill: what it did, where it found its values, and how to do it again
+#[utoipa::path(get, path = "/v2/agent/{id}/skill", tag = "Agent",
+    params(("id" = Uuid, Path, description = "Id of the run")),
+    responses(
+        (status = 200, body = AgentSkillResponse),
+        (status = 409, description = "The run has not completed", body = ErrorBody),
+    ))]
+async fn agent_skill(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    JobId(id): JobId,
+    headers: HeaderMap,
+) -> Result<Json<AgentSkillResponse>, ApiError> {
+    let base = base_url(&app.settings, &headers);
+    Ok(Json(app.agents.skill(&caller, id, &base).await?))
 }
 
 /// Get a thread with its runs, oldest first

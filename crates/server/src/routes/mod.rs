@@ -10,6 +10,7 @@ mod dashboard;
 mod downloads;
 mod extract;
 mod files;
+mod keyless;
 mod keys;
 mod map;
 mod mcp;
@@ -41,6 +42,7 @@ use crate::docs::ApiDoc;
 use crate::drain::drain_body;
 use crate::error::ApiError;
 use crate::request_wrapper::wrap_request;
+use crate::response_memory::{hold_response, may_compress};
 use crate::v1;
 use access::RateGroup;
 use axum::Router;
@@ -69,6 +71,7 @@ pub fn router(app: &App) -> Router {
     let router = v2.fallback(move |request: Request| v1::serve(v1_app.clone(), inner.clone(), request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
+        .layer(from_fn_with_state(app.clone(), hold_response))
         .layer(
             CompressionLayer::new()
                 .quality(CompressionLevel::Fastest)
@@ -109,9 +112,9 @@ fn declared_routes(app: &App) -> OpenApiRouter<App> {
 }
 
 /// The whole OpenAPI document, without a running server.
-pub fn openapi() -> utoipa::openapi::OpenApi {
+pub fn openapi() -> serde_json::Value {
     let routes = groups().into_iter().fold(open_routes(), |all, (routes, ..)| all.merge(routes));
-    crate::docs::complete(routes.into_openapi())
+    crate::docs::to_json(&crate::docs::complete(routes.into_openapi()))
 }
 
 fn open_routes() -> OpenApiRouter<App> {
@@ -126,6 +129,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(authorization::open_routes())
         .merge(sign_in::open_routes())
         .merge(monitor_links::routes())
+        .merge(keyless::routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.
@@ -168,17 +172,24 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
 /// What clients of the Model Context Protocol send beside the key.
 const MCP_HEADERS: [&str; 3] = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 
+/// What web pages that are traced themselves send.
+const TRACE_HEADERS: [&str; 2] = ["traceparent", "tracestate"];
+
 async fn not_found() -> ApiError {
     Kind::NotFound.into()
 }
 
-/// Event streams must not be held back by compression, and files are already compressed.
+/// Event streams must not be held back by compression, and files are already compressed, and so is what everybody may
+/// read ([`crate::shared_document`]).
 fn compressible(
     _: axum::http::StatusCode,
     _: axum::http::Version,
     headers: &axum::http::HeaderMap,
-    _: &axum::http::Extensions,
+    extensions: &axum::http::Extensions,
 ) -> bool {
+    if !may_compress(extensions) {
+        return false;
+    }
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     kind.starts_with(b"application/json") || (kind.starts_with(b"text/") && kind != b"text/event-stream")
 }
@@ -194,10 +205,12 @@ fn cors(setting: &Cors) -> Option<CorsLayer> {
     let [idempotency, request_id] = ["x-idempotency-key", "x-request-id"].map(HeaderName::from_static);
     let mut allowed = vec![header::AUTHORIZATION, header::CONTENT_TYPE, idempotency, request_id.clone()];
     allowed.extend(MCP_HEADERS.map(HeaderName::from_static));
+    allowed.extend(TRACE_HEADERS.map(HeaderName::from_static));
+    let trace_id = HeaderName::from_static("x-trace-id");
     let layer = CorsLayer::new()
         .allow_origin(origin)
         .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE])
         .allow_headers(allowed)
-        .expose_headers([request_id, header::RETRY_AFTER]);
+        .expose_headers([request_id, trace_id, header::RETRY_AFTER]);
     Some(layer)
 }

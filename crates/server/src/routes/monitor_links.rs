@@ -1,13 +1,15 @@
 //! What the signed links of monitors lead to: pages with differences and checks, the feed, and the pages on
 //! which recipients of mail confirm or unsubscribe. No key is needed: the link is the permission.
 
-use super::session_links::TokenQuery;
 use crate::app::App;
 use crate::base_url::base_url;
-use crate::body::{JsonBody, QueryString};
+use crate::body::JsonBody;
 use crate::error::ApiError;
+use crate::response_memory::{HeldResponse, ResponseTeam};
 use axum::Json;
-use axum::extract::State;
+use axum::body::Bytes;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -18,6 +20,20 @@ use wire::monitor::{SubscriptionRequest, SubscriptionResponse};
 use wire::{ErrorBody, Kind};
 
 const FEED_TYPE: &str = "application/atom+xml; charset=utf-8";
+
+/// The token of a link. People follow these links, so nothing about the query is an error: mail programs add parameters of
+/// their own, and a link that is broken leads to a page that says so.
+struct LinkToken(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for LinkToken {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
+        let token = url::form_urlencoded::parse(query).find(|(name, _)| name == "token");
+        Ok(Self(token.map(|(_, token)| token.into_owned()).unwrap_or_default()))
+    }
+}
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -64,39 +80,27 @@ async fn decide(
     Ok(Json(SubscriptionResponse { success: true, email, status }))
 }
 
-async fn ask_confirm(
-    State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
-) -> Result<Response, ApiError> {
+async fn ask_confirm(State(app): State<App>, LinkToken(token): LinkToken) -> Result<Response, ApiError> {
     Ok(html(app.monitors.subscription_page(NotificationLink::Confirm, &token).await?))
 }
 
-async fn ask_unsubscribe(
-    State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
-) -> Result<Response, ApiError> {
+async fn ask_unsubscribe(State(app): State<App>, LinkToken(token): LinkToken) -> Result<Response, ApiError> {
     Ok(html(app.monitors.subscription_page(NotificationLink::Unsubscribe, &token).await?))
 }
 
 /// The body is not looked at: it is that of the button, or of a mail program that unsubscribes by itself (RFC
 /// 8058).
-async fn do_confirm(
-    State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
-) -> Result<Response, ApiError> {
+async fn do_confirm(State(app): State<App>, LinkToken(token): LinkToken) -> Result<Response, ApiError> {
     Ok(html(app.monitors.decision_page(NotificationLink::Confirm, &token).await?))
 }
 
-async fn do_unsubscribe(
-    State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
-) -> Result<Response, ApiError> {
+async fn do_unsubscribe(State(app): State<App>, LinkToken(token): LinkToken) -> Result<Response, ApiError> {
     Ok(html(app.monitors.decision_page(NotificationLink::Unsubscribe, &token).await?))
 }
 
 async fn diff(
     State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    LinkToken(token): LinkToken,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     Ok(html(app.monitors.diff_page(&token, &base_url(&app.settings, &headers)).await?))
@@ -104,7 +108,7 @@ async fn diff(
 
 async fn timeline(
     State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    LinkToken(token): LinkToken,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     Ok(html(app.monitors.timeline_page(&token, &base_url(&app.settings, &headers)).await?))
@@ -112,27 +116,33 @@ async fn timeline(
 
 async fn feed(
     State(app): State<App>,
-    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    LinkToken(token): LinkToken,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let base = base_url(&app.settings, &headers);
-    let xml = app.monitors.feed(&token, &base).await?.ok_or(Kind::MonitorNotFound)?;
+    let Some(xml) = app.monitors.feed(&token, &base).await? else { return Ok(html(LinkedPage::unknown())) };
     let headers = [
         (header::CONTENT_TYPE, FEED_TYPE),
         (header::CACHE_CONTROL, "private, max-age=60"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    Ok((headers, xml).into_response())
+    let mut response = (headers, xml).into_response();
+    response.extensions_mut().insert(ResponseTeam::OF_LINKS);
+    Ok(response)
 }
 
 /// A page with the headers that keep it harmless.
-fn html(LinkedPage { page, is_found }: LinkedPage) -> Response {
-    let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
+fn html(linked: LinkedPage) -> Response {
+    let status = if linked.is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let mut headers = HeaderMap::new();
-    for (name, value) in page.headers() {
+    for (name, value) in linked.page.headers() {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
         }
     }
-    (status, headers, page.html).into_response()
+    // Not copied: whoever has the link may leave many of them unread.
+    let mut response = (status, headers, Bytes::from_owner(linked)).into_response();
+    response.extensions_mut().insert(ResponseTeam::OF_LINKS);
+    response.extensions_mut().insert(HeldResponse { bytes: 0, again: None });
+    response
 }

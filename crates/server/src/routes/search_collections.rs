@@ -14,7 +14,10 @@ use wire::search_collections::{
 };
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(developer, developer_by_query)).routes(routes!(gov, gov_by_query))
+    OpenApiRouter::new()
+        .routes(routes!(developer, developer_by_query))
+        .routes(routes!(developer_formerly, developer_formerly_by_query))
+        .routes(routes!(gov, gov_by_query))
 }
 
 /// Search documentation, issues, pull requests and READMEs
@@ -45,6 +48,36 @@ async fn developer_by_query(
     QueryString(asked): QueryString<DeveloperQuery>,
 ) -> Result<Json<DeveloperResponse>, ApiError> {
     Ok(Json(app.collections.developer(&caller, &asked.into()).await?))
+}
+
+/// The former path of `/v2/search/developer`
+#[utoipa::path(post, path = "/v2/developer", operation_id = "searchDeveloperFormerly", tag = "Search",
+    request_body = DeveloperRequest,
+    responses(
+        (status = 200, body = DeveloperResponse),
+        (status = 402, description = "The plan's credits are used up", body = ErrorBody),
+    ))]
+async fn developer_formerly(
+    app: State<App>,
+    caller: Authenticated,
+    asked: JsonBody<DeveloperRequest>,
+) -> Result<Json<DeveloperResponse>, ApiError> {
+    developer(app, caller, asked).await
+}
+
+/// The former path of `/v2/search/developer`, with query parameters
+#[utoipa::path(get, path = "/v2/developer", operation_id = "searchDeveloperFormerlyByQuery", tag = "Search",
+    params(DeveloperQuery),
+    responses(
+        (status = 200, body = DeveloperResponse),
+        (status = 402, description = "The plan's credits are used up", body = ErrorBody),
+    ))]
+async fn developer_formerly_by_query(
+    app: State<App>,
+    caller: Authenticated,
+    asked: QueryString<DeveloperQuery>,
+) -> Result<Json<DeveloperResponse>, ApiError> {
+    developer_by_query(app, caller, asked).await
 }
 
 /// Search legislation and court decisions

@@ -28,7 +28,7 @@ pub struct JobReport {
 pub async fn find_job(app: &App, caller: &Arc<Caller>, id: Uuid) -> Result<Option<JobReport>, Error> {
     if caller.require(Scope::Scrape).is_ok() {
         match app.scraper.find(caller, id).await {
-            Ok(document) => return Ok(Some(scrape_report(&document))),
+            Ok(document) => return Ok(Some(scrape_report(&document.into_json()?))),
             Err(error) => {
                 let wire = error.to_wire();
                 if !matches!(wire.kind, Kind::NotFound) {
@@ -132,7 +132,7 @@ fn failure(name: &str, entry: &CatalogueEntry, text: &str) -> JobReport {
 }
 
 fn by_code(code: &str) -> Option<&'static CatalogueEntry> {
-    CATALOGUE.iter().find(|entry| entry.code == Some(code))
+    CATALOGUE.iter().find(|entry| entry.code == code)
 }
 
 fn advice(entry: &CatalogueEntry) -> String {

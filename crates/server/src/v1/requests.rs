@@ -20,6 +20,9 @@ pub fn scrape(body: &mut Object) -> Translated {
 pub fn crawl(body: &mut Object) -> Translated {
     let mut issues = Vec::new();
     refuse(body, &["sitemap", "prompt"], "", &mut issues);
+    if body.get("maxDepth").and_then(Value::as_f64).is_some_and(|depth| depth < 0.0) {
+        issues.push(Issue::at("maxDepth", "must be at least 0", "too_small"));
+    }
     rename(body, "maxDepth", "maxDiscoveryDepth");
     rename(body, "allowBackwardLinks", "crawlEntireDomain");
     sitemap(body);
@@ -229,6 +232,7 @@ mod tests {
             (scrape, json!({ "formats": [{ "type": "json" }] }), "formats"),
             (scrape, json!({ "formats": ["markdown"], "jsonOptions": {} }), "jsonOptions"),
             (crawl, json!({ "sitemap": "skip" }), "sitemap"),
+            (crawl, json!({ "url": "a", "maxDepth": -1 }), "maxDepth"),
             (crawl, json!({ "scrapeOptions": { "parsers": [] } }), "scrapeOptions"),
             (map, json!({ "sitemap": "skip" }), "sitemap"),
             (search, json!({ "query": "a", "sources": ["web"] }), "sources"),

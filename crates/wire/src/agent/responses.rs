@@ -24,6 +24,7 @@ pub struct AgentStarted {
 #[serde(rename_all = "camelCase")]
 pub struct AgentStatus {
     pub success: bool,
+    pub id: Uuid,
     /// `processing`, `completed` or `failed`; a cancelled run has failed.
     pub status: &'static str,
     /// The result if completed; null for a chat, which responds in `message`.
@@ -102,6 +103,14 @@ pub struct AgentListItem {
     /// `processing`, `completed` or `failed`.
     pub status: &'static str,
     pub options: AgentListOptions,
+}
+
+/// What a run was asked. An extension of Gannet.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct AgentQuestion {
+    pub success: bool,
+    /// As in the list of runs.
+    pub agent: AgentListItem,
 }
 
 /// Flags that a dashboard could set; there is none here.

@@ -239,6 +239,9 @@ pub struct JudgmentView {
     pub confidence: String,
     pub reason: String,
     pub meaningful_changes: Vec<MeaningfulChangeView>,
+    /// Where these changes are: places of the data (`plans[0].price`), or `markdown`.
+    #[serde(default)]
+    pub fields: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -275,6 +278,13 @@ pub struct SubscriptionResponse {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MonitorDeleted {
     pub success: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WatchAgainResponse {
+    pub success: bool,
+    /// How many places and lines were remembered as changing by themselves, and are not any more.
+    pub forgotten: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -5,6 +5,7 @@
 use super::request_value::RequestValue;
 use super::{ALWAYS_ACCEPTED, MAX_ISSUES};
 use crate::issue::{Issue, PathPart};
+use crate::plain_words::meant_key;
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, MapAccess, SeqAccess, Unexpected,
@@ -80,13 +81,21 @@ impl UnknownKeys {
         self.0.into_inner()
     }
 
-    fn record(&self, path: &ValuePath<'_>) {
+    /// `known` are the fields that the object has instead.
+    fn record(&self, path: &ValuePath<'_>, known: &[&str]) {
         let mut issues = self.0.borrow_mut();
         let path = path.collect_parts();
         let is_accepted =
             matches!(&path[..], [PathPart::Key(key)] if ALWAYS_ACCEPTED.contains(&key.as_str()));
         if issues.len() < MAX_ISSUES && !is_accepted {
-            issues.push(Issue::new(path, "this key is not supported here", "unrecognized_keys"));
+            let key = path.last();
+            let meant =
+                key.and_then(|key| if let PathPart::Key(key) = key { meant_key(key, known) } else { None });
+            let message = meant.map_or_else(
+                || "this key is not supported here".to_owned(),
+                |meant| format!("this key is not supported here; did you mean {meant}?"),
+            );
+            issues.push(Issue::new(path, &message, "unrecognized_keys"));
         }
     }
 }
@@ -96,11 +105,13 @@ pub struct ValueDeserializer<'a> {
     value: RequestValue,
     path: Option<&'a ValuePath<'a>>,
     unknown: &'a UnknownKeys,
+    /// The fields of the object that it stands in.
+    siblings: &'static [&'static str],
 }
 
 impl<'a> ValueDeserializer<'a> {
     pub fn root(value: RequestValue, unknown: &'a UnknownKeys) -> Self {
-        Self { value, path: None, unknown }
+        Self { value, path: None, unknown, siblings: &[] }
     }
 
     fn with(self, value: RequestValue) -> Self {
@@ -144,11 +155,15 @@ impl<'a> ValueDeserializer<'a> {
         Ok(Elements { values: values.into_iter(), index: 0, path, unknown })
     }
 
-    fn object(self, expected: &dyn Expected) -> Result<Fields<'a>, ReadError> {
+    fn object(
+        self,
+        known: &'static [&'static str],
+        expected: &dyn Expected,
+    ) -> Result<Fields<'a>, ReadError> {
         let Self { path, unknown, .. } = self;
         match self.value {
             RequestValue::Object(fields) => {
-                Ok(Fields { rest: fields.into_iter(), field: None, path, unknown })
+                Ok(Fields { rest: fields.into_iter(), field: None, path, unknown, known })
             }
             _ => Err(self.mismatch(expected)),
         }
@@ -229,7 +244,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        let fields = self.object(&visitor)?;
+        let fields = self.object(&[], &visitor)?;
         visitor.visit_map(fields)
     }
 
@@ -237,10 +252,11 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.deserialize_map(visitor)
+        let fields = self.object(known, &visitor)?;
+        visitor.visit_map(fields)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -271,7 +287,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         if let Some(path) = self.path {
-            self.unknown.record(path);
+            self.unknown.record(path, self.siblings);
         }
         visitor.visit_unit()
     }
@@ -301,7 +317,8 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
         let Some(value) = self.values.next() else { return Ok(None) };
         let path = ValuePath { parent: self.path, step: Step::Index(self.index) };
         self.index += 1;
-        let value = seed.deserialize(ValueDeserializer { value, path: Some(&path), unknown: self.unknown });
+        let value = ValueDeserializer { value, path: Some(&path), unknown: self.unknown, siblings: &[] };
+        let value = seed.deserialize(value);
         value.map(Some).map_err(|error| error.at(&path))
     }
 }
@@ -312,6 +329,8 @@ struct Fields<'a> {
     field: Option<(String, RequestValue)>,
     path: Option<&'a ValuePath<'a>>,
     unknown: &'a UnknownKeys,
+    /// The names that the type has.
+    known: &'static [&'static str],
 }
 
 impl<'de> MapAccess<'de> for Fields<'_> {
@@ -326,7 +345,8 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, ReadError> {
         let (key, value) = self.field.take().ok_or_else(|| ReadError::custom("a value without a key"))?;
         let path = ValuePath { parent: self.path, step: Step::Key(&key) };
-        let value = seed.deserialize(ValueDeserializer { value, path: Some(&path), unknown: self.unknown });
+        let (unknown, siblings) = (self.unknown, self.known);
+        let value = seed.deserialize(ValueDeserializer { value, path: Some(&path), unknown, siblings });
         value.map_err(|error| error.at(&path))
     }
 }
@@ -356,7 +376,7 @@ impl Variant<'_> {
     ) -> Result<T, ReadError> {
         let path = ValuePath { parent: self.path, step: Step::Key(&self.name) };
         let value = self.content.unwrap_or(RequestValue::Null);
-        read(ValueDeserializer { value, path: Some(&path), unknown: self.unknown })
+        read(ValueDeserializer { value, path: Some(&path), unknown: self.unknown, siblings: &[] })
             .map_err(|error| error.at(&path))
     }
 }

@@ -23,7 +23,7 @@ fields! {
     "categories: github" Works "by site";
     "categories: research" Works "by fourteen known sites, and papers of the research index";
     "categories: pdf" Works "by kind of file";
-    "categories: developer" Works "alone; the collection the operator imported";
+    "categories: developer" Works "alone; the collection the operator imported. Also as `repo`, `code`, `docs`, `devdex`, `repo_search`, `developer_index`";
     "categories: gov" Works "alone; the collection the operator imported";
     "includeDomains" Works "hosts with what lies below them, at most 100; not together with `excludeDomains`";
     "excludeDomains" Works "hosts with what lies below them, at most 100";

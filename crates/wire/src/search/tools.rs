@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 /// One of `alexandria` in `POST /v2/scrape`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -18,6 +19,8 @@ pub struct ToolCall {
 #[schema(as = ToolAnswer)]
 pub struct ToolResponse {
     pub success: bool,
+    /// The id of the request, as clients expect it. Nothing is stored under it.
+    pub scrape_id: Uuid,
     pub data: ToolResults,
 }
 

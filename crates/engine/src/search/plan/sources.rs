@@ -5,6 +5,8 @@ use wire::search::{SearchRequest, SourceObject};
 use wire::{Issue, Issues, PathPart};
 
 const MAX_LOCATION_CHARS: usize = 200;
+/// Other names of the category `developer`, which callers of earlier versions of the contract send.
+const DEVELOPER_NAMES: [&str; 6] = ["repo", "code", "docs", "devdex", "repo_search", "developer_index"];
 
 /// The categories of a search.
 pub struct Categories {
@@ -18,7 +20,8 @@ impl Categories {
         let mut found = Self { narrowing: Vec::new(), collection: WEB_COLLECTION };
         let asked = asked.categories.as_deref().unwrap_or_default();
         for (place, category) in asked.iter().enumerate() {
-            match (category.name(), Category::from_name(category.name())) {
+            let name = current_name(category.name());
+            match (name, Category::from_name(name)) {
                 (_, Some(narrowing)) if !found.narrowing.contains(&narrowing) => {
                     found.narrowing.push(narrowing);
                 }
@@ -35,13 +38,19 @@ impl Categories {
                 }
             }
         }
-        let others = asked.iter().filter(|category| category.name() != found.collection).count();
+        let others =
+            asked.iter().filter(|category| current_name(category.name()) != found.collection).count();
         if found.collection != WEB_COLLECTION && others > 0 {
             let text = format!("{} cannot be combined with other categories", found.collection);
             issues.add("categories", &text, "custom");
         }
         found
     }
+}
+
+/// The name of a category, for one of its other names.
+fn current_name(name: &str) -> &str {
+    if DEVELOPER_NAMES.contains(&name) { "developer" } else { name }
 }
 
 /// A question for each source, with the options of its own; and whether tools were asked for.
