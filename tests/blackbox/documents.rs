@@ -37,7 +37,25 @@ fn validators_accept_the_document_and_it_describes_every_response() {
         let forms = success["schema"]["oneOf"].as_array().expect("success or failure");
         assert!(forms.iter().any(|form| form["$ref"] == "#/components/schemas/ErrorBody"), "{success}");
     }
-    assert!(document["components"]["schemas"].get("BTreeMap").is_none());
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    assert!(!schemas.contains_key("BTreeMap"));
+    // Generators take a field with a default for one that is always there.
+    let fields = schemas.values().filter_map(|schema| schema["properties"].as_object()).flatten();
+    assert!(fields.clone().all(|(_, field)| field.get("default").is_none()));
+    assert_eq!(schemas["ScrapeRequest"]["properties"]["timeout"]["x-default"], 60_000);
+    for (schema, field, value) in [
+        ("FormatObject", "type", "deterministicJson"),
+        ("AgentRequest", "effort", "medium"),
+        ("FeedbackRequest", "rating", "partial"),
+        ("CheckView", "status", "skipped_no_credits"),
+        ("GovRequest", "courtType", "state-trial"),
+    ] {
+        let values = schemas[schema]["properties"][field]["enum"].as_array().expect(field);
+        assert!(values.contains(&value.into()), "{schema}.{field}: {values:?}");
+    }
+    let parameters = document["paths"]["/v2/crawl/{id}/ledger"]["get"]["parameters"].as_array().unwrap();
+    let state = parameters.iter().find(|parameter| parameter["name"] == "state").unwrap();
+    assert!(state["schema"]["enum"].as_array().unwrap().contains(&"skipped".into()), "{state}");
 }
 
 #[tokio::test]
@@ -69,6 +87,7 @@ async fn names_are_written_as_the_contract_writes_them() {
         "citation_url",
         "spdx_id",
         "pull_request",
+        "scrape_id",
     ];
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         if by_standards.contains(&name.as_str()) {
@@ -109,7 +128,7 @@ async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
         assert!(page.contains(&format!("<code>{path}</code>")), "{path} is not drawn:\n{page}");
     }
     assert!(page.contains("Payment Required: Insufficient credits"));
-    let scrape = format!("curl -s {}/v2/scrape -H \"Authorization: Bearer $KEY\"", server.http.base);
+    let scrape = format!("curl -s {}/v2/scrape -H \"Authorization: Bearer $GANNET_API_KEY\"", server.http.base);
     assert!(page.contains(&scrape), "no request to try");
     assert!(page.contains("fields of FormatObject"), "nested types cannot be opened");
     assert!(

@@ -1,6 +1,8 @@
 //! The OpenAPI document: the declarations of the routes, with errors added from the catalogue, and the page
 //! that displays it. Both work without a network.
 
+mod for_generators;
+
 use std::fmt::Write;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{OneOfBuilder, Ref};
@@ -47,6 +49,14 @@ pub fn complete(mut document: OpenApi) -> OpenApi {
         }
     }
     document
+}
+
+/// The document as it is handed out.
+pub fn to_json(document: &OpenApi) -> serde_json::Value {
+    // Our own plain data always serialises.
+    let mut json = serde_json::to_value(document).unwrap_or_default();
+    for_generators::adapt(&mut json);
+    json
 }
 
 fn add_errors(operation: &mut Operation) {
@@ -118,7 +128,7 @@ pub fn page() -> String {
             wire::Retry::Yes => "yes, with backoff",
             wire::Retry::Sometimes => "sometimes",
         };
-        let code = entry.code.unwrap_or_default();
+        let code = entry.code;
         // Writing to a string cannot fail.
         let _ = write!(
             rows,

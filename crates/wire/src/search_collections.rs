@@ -76,6 +76,7 @@ pub struct DeveloperRequest {
     pub archived: Option<bool>,
     pub fork: Option<bool>,
     /// `only`: only descriptions of skills (`SKILL.md`).
+    #[schema(pattern = "^(only)$")]
     pub skills: Option<String>,
 }
 
@@ -113,6 +114,7 @@ pub struct DeveloperQuery {
     pub archived: Option<bool>,
     pub fork: Option<bool>,
     /// `only`
+    #[param(pattern = "^(only)$")]
     pub skills: Option<String>,
 }
 
@@ -251,7 +253,9 @@ pub struct GovRequest {
     pub jurisdiction: Option<String>,
     /// As it was imported, for instance `scotus`.
     pub court: Option<String>,
-    /// One of the eleven of the contract, `federal-supreme` to `state-attorney-general`.
+    /// One of the eleven of the contract.
+    #[schema(pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$")]
+    #[param(pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$")]
     pub court_type: Option<String>,
     /// A citation that the document must contain.
     pub cites: Option<String>,

@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 use std::process::ExitCode;
 
 pub fn run() -> Result<ExitCode> {
-    let document = server::openapi().to_pretty_json().context("could not write the OpenAPI document")?;
+    let document =
+        serde_json::to_string_pretty(&server::openapi()).context("could not write the OpenAPI document")?;
     println!("{document}");
     Ok(ExitCode::SUCCESS)
 }

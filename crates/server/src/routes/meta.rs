@@ -4,12 +4,14 @@ use crate::app::App;
 use crate::auth::{error_response, has_literal_host, identify, is_from_foreign_page};
 use crate::base_url::{Forwarded, base_url};
 use crate::error::ApiError;
+use crate::shared_document::SharedDocument;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use serde::Serialize;
+use std::future;
 use utoipa::ToSchema;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -43,16 +45,13 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// The OpenAPI document and its page.
 pub fn documents(document: &OpenApi) -> Router<App> {
-    let json = document.to_json().unwrap_or_default();
-    let page = crate::docs::page();
+    let json = SharedDocument::new("application/json", crate::docs::to_json(document).to_string());
+    let page = SharedDocument::new("text/html; charset=utf-8", crate::docs::page());
     Router::new()
         // Clients look for the metadata of the resource `/mcp` here; it is that of the whole server.
         .route("/.well-known/oauth-protected-resource/mcp", get(resource_metadata))
-        .route("/docs", get(move || async move { Html(page) }))
-        .route(
-            "/v2/openapi.json",
-            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
-        )
+        .route("/docs", get(move |headers: HeaderMap| future::ready(page.response(&headers))))
+        .route("/v2/openapi.json", get(move |headers: HeaderMap| future::ready(json.response(&headers))))
 }
 
 /// Check that the process is alive

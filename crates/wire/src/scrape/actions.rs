@@ -25,8 +25,11 @@ pub struct ActionInput {
     /// `press`: a key by its name.
     pub key: Option<String>,
     /// `scroll`: `up` or `down`.
+    #[schema(pattern = "^(up|down)$")]
     pub direction: Option<String>,
     /// `screenshot`: the whole page.
+    // The Rust client does not rename the fields of its actions.
+    #[serde(alias = "full_page")]
     pub full_page: Option<bool>,
     /// `screenshot`: 1 to 100, as JPEG.
     #[schema(minimum = 1, maximum = 100)]
@@ -36,6 +39,7 @@ pub struct ActionInput {
     /// `executeJavascript`: its last value is returned.
     pub script: Option<String>,
     /// `pdf`: `A0` to `A6`, `Letter`, `Legal`, `Tabloid` or `Ledger`.
+    #[schema(pattern = "^(A0|A1|A2|A3|A4|A5|A6|Letter|Legal|Tabloid|Ledger)$")]
     pub format: Option<String>,
     /// `pdf`: landscape orientation.
     pub landscape: Option<bool>,

@@ -15,6 +15,7 @@ plain_or_object! {
 pub struct FormatObject {
     /// The name of the format.
     #[serde(rename = "type")]
+    #[schema(pattern = "^(markdown|html|rawHtml|links|images|screenshot|attributes|branding|product|menu|changeTracking|highlights|rawBase64|json|deterministicJson|summary|question|query)$")]
     pub kind: Option<String>,
     /// `json`, `query`, `changeTracking`: what to extract.
     pub prompt: Option<String>,
@@ -41,6 +42,7 @@ pub struct FormatObject {
     /// `highlights`: 1 to 10,000 characters.
     pub query: Option<String>,
     /// `query`: `freeform` or `directQuote`.
+    #[schema(pattern = "^(freeform|directQuote)$")]
     pub mode: Option<String>,
 }
 
