@@ -71,6 +71,7 @@ const schema = { type: "object", properties: { title: { type: "string" } } };
 const run = (await call("firecrawl_agent", { prompt: "the title", urls: [`${site}/product`], schema, strictConstrainToURLs: true, wait: true })).structuredContent;
 assert.equal(run.status, "completed", JSON.stringify(run));
 assert.equal(run.data.title, "Storm jacket");
+assert.match((await call("gannet_agent_trace", { id: run.id })).content[0].text, /run.finished/);
 const agentId = JSON.parse((await call("firecrawl_agent", { prompt: "x", urls: [page] })).content[0].text).id;
 assert.match((await call("gannet_agent_trace", { id: agentId })).content[0].text, /events|trace/);
 
@@ -80,7 +81,9 @@ const body = Array.from({ length: 400 }, (_, index) => `<p>Line ${index} of the 
 writeFileSync(long, `<html><body><main>${body}</main></body></html>`);
 const whole = (await call("firecrawl_parse", { filePath: long, maxChars: 100000 })).content[0].text;
 let part = await call("firecrawl_parse", { filePath: long, maxChars: 3000 });
-assert.equal(part.structuredContent, undefined);
+assert.equal(part.structuredContent.truncated, true);
+assert.match(part.structuredContent.metadata.scrapeId, /^[0-9a-f-]{36}$/);
+assert.match(part.structuredContent.leftOut.join(), /markdown: \d+ characters/);
 let text = part.content[0].text;
 assert.equal([...text].length, 3000);
 while (part._meta?.["gannet/cursor"]) {
@@ -91,6 +94,13 @@ assert.equal(text.replace(/"scrapeId": "[^"]*"/, ""), whole.replace(/"scrapeId":
 const cut = (await call("firecrawl_scrape", { url: page, formats: ["html", "rawHtml", "markdown"], maxChars: 1000 }));
 const other = await (await post(toolCall("gannet_continue", { cursor: cut._meta["gannet/cursor"], maxChars: 1000 }))).json();
 assert.ok(!other.result.isError, JSON.stringify(other));
+
+// What the next call needs is never cut off.
+const pages = await call("firecrawl_crawl", { url: page, limit: 1, maxChars: 300 });
+const begin = pages.content[0].text;
+assert.match(begin, /"id": "[0-9a-f-]{36}",\s+"status": "completed",\s+"completed": 1,/, begin);
+assert.deepEqual([pages.structuredContent.status, pages.structuredContent.total], ["completed", 1]);
+assert.match((await call("firecrawl_check_crawl_status", { id: pages.structuredContent.id })).content[0].text, /completed/);
 
 // Progress, and a crawl that ends with its call.
 const progress = ours.call("firecrawl_crawl", { url: `${site}/slow`, limit: 1 }, { progressToken: "p1" });

@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::arguments::{self, MAX_ARGUMENT_BYTES, Object};
 use crate::call::{Call, CallerParts, Sender};
+use crate::ordered;
 use crate::output::{Failure, Output};
 use crate::resources;
 use crate::selection::Selection;
@@ -135,7 +136,7 @@ fn whole_number(value: &Value) -> Option<usize> {
 
 fn succeeded(call: &Call, tool: &ToolEntry, output: Output) -> CallToolResult {
     if let Some(cursor) = &output.from {
-        return cut(&output.text, cursor, call.max_chars);
+        return cut(&output.text, cursor, call.max_chars, None);
     }
     if !tool.bounded() {
         return with_data(output.text, output.data);
@@ -144,7 +145,8 @@ fn succeeded(call: &Call, tool: &ToolEntry, output: Output) -> CallToolResult {
         Some((_, end)) if end < output.text.len() => {
             let text: Arc<str> = output.text.into();
             let kept = call.texts.keep(call.sender.caller.owner(), text.clone());
-            cut(&text, &Cursor { text: kept, offset: 0, job: output.job }, call.max_chars)
+            let cursor = Cursor { text: kept, offset: 0, job: output.job };
+            cut(&text, &cursor, call.max_chars, Some(ordered::head(&output.data)))
         }
         _ => with_data(output.text, output.data),
     }
@@ -158,8 +160,9 @@ fn with_data(text: String, data: Value) -> CallToolResult {
     result
 }
 
-/// One part of a text that is too long, with the cursor of the next.
-fn cut(text: &str, cursor: &Cursor, max_chars: usize) -> CallToolResult {
+/// One part of a text that is too long, with the cursor of the next. `head` is what programs should have of the data in
+/// any case: its ids, states and counts.
+fn cut(text: &str, cursor: &Cursor, max_chars: usize, head: Option<Object>) -> CallToolResult {
     let (shown, end) = part(text, cursor.offset, max_chars).unwrap_or(("", text.len()));
     let rest = text.get(end..).map(|rest| rest.chars().count()).unwrap_or_default();
     let mut result = CallToolResult::success(vec![ContentBlock::text(shown)]);
@@ -168,6 +171,14 @@ fn cut(text: &str, cursor: &Cursor, max_chars: usize) -> CallToolResult {
         let next = Cursor { offset: end, ..cursor.clone() }.to_string();
         let note = format!("[{rest} more characters; gannet_continue with the cursor {next} reads on]");
         result.content.push(ContentBlock::text(note));
+        if let Some(mut head) = head {
+            head.insert("truncated".to_owned(), true.into());
+            // Some clients show their model nothing but this.
+            head.insert("text".to_owned(), shown.into());
+            head.insert("cursor".to_owned(), next.clone().into());
+            head.insert("remainingChars".to_owned(), rest.into());
+            result.structured_content = Some(head.into());
+        }
         let meta = json!({ "gannet/cursor": next, "gannet/remainingChars": rest });
         result.meta = meta.as_object().cloned().map(MetaObject);
     }

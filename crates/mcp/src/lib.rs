@@ -7,6 +7,7 @@ mod api;
 mod arguments;
 mod call;
 mod handler;
+mod ordered;
 mod output;
 mod resources;
 mod selection;

@@ -1,5 +1,6 @@
 //! What a tool returns: data, how it reads as text, and the errors that a model can act on.
 
+use crate::ordered;
 use crate::texts::{Cursor, Job, JobKind};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -19,13 +20,13 @@ pub struct Output {
 impl Output {
     /// As indented JSON.
     pub fn pretty(data: Value) -> Self {
-        let text = serde_json::to_string_pretty(&data).unwrap_or_default();
+        let text = ordered::pretty(&data);
         Self { data, text, job: None, from: None }
     }
 
     /// As JSON in one line.
     pub fn compact(data: Value) -> Self {
-        let text = data.to_string();
+        let text = ordered::compact(&data);
         Self { data, text, job: None, from: None }
     }
 
