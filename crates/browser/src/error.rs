@@ -41,6 +41,25 @@ pub enum VisitError {
     Protocol(String),
 }
 
+impl VisitError {
+    /// One word for each kind of failure, without what it says of the page.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::NotFound(_) => "no_browser",
+            Self::StartFailed(_) => "start_failed",
+            Self::Died => "died",
+            Self::RendererCrashed => "renderer_crashed",
+            Self::Closed => "closed",
+            Self::Timeout { .. } => "timeout",
+            Self::Navigation(_) => "navigation",
+            Self::Action { .. } => "action",
+            Self::Busy => "busy",
+            Self::Invalid(_) => "invalid",
+            Self::Protocol(_) => "protocol",
+        }
+    }
+}
+
 /// No usable browser was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChromiumNotFound {

@@ -20,6 +20,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threads::Threads;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 /// Steps that all work of one request may take together. The largest page that is read, asked for everything
@@ -59,7 +61,20 @@ impl CpuJob {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         let late = |_| Error::timeout(READING);
-        self.deadline.run(self.run_in_turn(work)).await.map_err(late)?
+        let span = tracing::info_span!(
+            target: otlp::SPANS,
+            "cpu",
+            gannet.capability = self.capability,
+            gannet.wait_seconds = Empty,
+            gannet.cpu_seconds = Empty,
+            "error.type" = Empty,
+        );
+        let done = self.deadline.run(self.run_in_turn(work, &span).instrument(span.clone())).await;
+        let done = done.map_err(late).flatten();
+        if done.is_err() {
+            span.record("error.type", "stopped");
+        }
+        done
     }
 
     /// The same, but on this thread where the work is so small that a change of thread would take longer.
@@ -74,11 +89,14 @@ impl CpuJob {
     async fn run_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
+        span: &Span,
     ) -> Result<T, Error> {
         let (asked, capability) = (Instant::now(), self.capability);
         let ticket = self.fair_queue.acquire(self.team).await.map_err(|Full| full())?;
         let waited = asked.elapsed().as_secs_f64();
         metrics::histogram!("gannet_work_wait_seconds", "capability" => capability).record(waited);
+        span.record("gannet.wait_seconds", waited);
+        let timed = span.clone();
         let leaving = self.stop_when_dropped();
         let budget = self.budget.clone();
         let is_light = ticket.is_light();
@@ -95,6 +113,7 @@ impl CpuJob {
                 ticket.end(&mut clock);
                 let seconds = clock.total.as_secs_f64();
                 metrics::histogram!("gannet_work_cpu_seconds", "capability" => capability).record(seconds);
+                timed.record("gannet.cpu_seconds", seconds);
             }
             done
         };

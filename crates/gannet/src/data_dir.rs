@@ -94,6 +94,10 @@ pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Re
         Some(mail) => mail.smtp.allow_in(allow),
         None => allow,
     };
+    let allow = match &settings.collector {
+        Some(collector) => collector.allow_in(allow),
+        None => allow,
+    };
     let mut policy = EgressPolicy::new(allow);
     if let Some(listener) = own_listener {
         policy = policy.refuse_own_listener(listener);

@@ -15,11 +15,20 @@ pub enum Purpose {
     Mail,
     /// Public keys of issuers that the operator trusts.
     Identity,
+    /// The collector of OpenTelemetry that the operator configured.
+    Telemetry,
 }
 
 impl Purpose {
-    pub const ALL: [Self; 6] =
-        [Self::Scrape, Self::Webhook, Self::Model, Self::Search, Self::Mail, Self::Identity];
+    pub const ALL: [Self; 7] = [
+        Self::Scrape,
+        Self::Webhook,
+        Self::Model,
+        Self::Search,
+        Self::Mail,
+        Self::Identity,
+        Self::Telemetry,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -29,6 +38,7 @@ impl Purpose {
             Self::Search => "search",
             Self::Mail => "mail",
             Self::Identity => "identity",
+            Self::Telemetry => "telemetry",
         }
     }
 

@@ -14,6 +14,8 @@ use net::Deadline;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 /// How several providers are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +106,16 @@ impl ProviderRouter {
 impl RoutedProvider {
     async fn search(&self, question: &Question, deadline: Deadline) -> (ProviderReport, Vec<Hit>) {
         let began = Instant::now();
-        let outcome = self.search_within_quota(question, deadline, began).await;
+        let span = tracing::info_span!(
+            target: otlp::SPANS,
+            "search provider",
+            gannet.provider = self.provider.name(),
+            "error.type" = Empty,
+        );
+        let outcome = self.search_within_quota(question, deadline, began).instrument(span.clone()).await;
+        if outcome.is_err() {
+            span.record("error.type", "failed");
+        }
         let name = self.provider.name().to_owned();
         let local = self.provider.is_local();
         record_metrics(&name, &outcome, began.elapsed());

@@ -14,10 +14,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Leads from an answer to its trace, where traces are collected.
+const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+/// What machines ask for every few seconds.
+const UNTRACED: [&str; 3] = ["/health", "/ready", "/metrics"];
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 pub async fn wrap_request(request: Request, next: Next) -> Response {
     let started = Instant::now();
@@ -27,7 +35,9 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let unmatched = v1::route_label(request.uri().path()).unwrap_or("unmatched");
     let route = route.as_ref().map_or(unmatched, MatchedPath::as_str);
 
-    let outcome = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let span = request_span(&request, route, &id);
+    let trace_id = otlp::trace_id_of(&span);
+    let outcome = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
     let panicked = outcome.is_err();
     let mut response = outcome.unwrap_or_else(|_| ApiError(Kind::Internal.into()).into_response());
 
@@ -35,17 +45,55 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let took = started.elapsed();
     telemetry::count_request(route, &method, status.as_u16(), took);
     let request_id = id.to_str().unwrap_or_default();
-    let millis = took.as_millis();
-    if panicked {
-        metrics::counter!("gannet_panics_total").increment(1);
-        tracing::error!(request_id, %method, route, "handler panicked; responded with status 500");
-    } else if status.is_server_error() {
-        tracing::warn!(request_id, %method, route, status = status.as_u16(), millis, "request failed");
-    } else {
-        tracing::debug!(request_id, %method, route, status = status.as_u16(), millis, "request");
+    let (millis, trace_id) = (took.as_millis(), trace_id.as_deref());
+    span.record("http.response.status_code", status.as_u16());
+    if status.is_server_error() {
+        span.record("error.type", if panicked { "panic" } else { status.as_str() });
     }
+    span.in_scope(|| {
+        if panicked {
+            metrics::counter!("gannet_panics_total").increment(1);
+            tracing::error!(request_id, trace_id, %method, route, "handler panicked; responded with status 500");
+        } else if status.is_server_error() {
+            let status = status.as_u16();
+            tracing::warn!(request_id, trace_id, %method, route, status, millis, "request failed");
+        } else {
+            let status = status.as_u16();
+            tracing::debug!(request_id, trace_id, %method, route, status, millis, "request");
+        }
+    });
     response.headers_mut().insert(REQUEST_ID, id);
+    if let Some(Ok(trace_id)) = trace_id.map(HeaderValue::from_str) {
+        response.headers_mut().insert(TRACE_ID, trace_id);
+    }
     response
+}
+
+/// What a collector of OpenTelemetry sees of a request. It goes on with the trace of the caller, if that has one.
+/// The route stands for the path, which may hold a token.
+fn request_span(request: &Request, route: &str, id: &HeaderValue) -> Span {
+    if UNTRACED.contains(&route) {
+        return Span::none();
+    }
+    let span = tracing::info_span!(
+        target: otlp::SPANS,
+        "request",
+        otel.root = true,
+        otel.kind = "server",
+        otel.name = %format_args!("{} {route}", telemetry::method_label(request.method())),
+        http.request.method = telemetry::method_label(request.method()),
+        http.route = route,
+        gannet.request.id = id.to_str().ok(),
+        http.response.status_code = Empty,
+        "error.type" = Empty,
+    );
+    if !span.is_disabled() {
+        let header = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+        if let Some(caller) = header(TRACEPARENT).and_then(otlp::TraceContext::parse) {
+            otlp::continue_trace(&span, &caller.with_state(header(TRACESTATE)));
+        }
+    }
+    span
 }
 
 /// The caller's id if it is valid, else a new one.

@@ -39,7 +39,12 @@ impl Telemetry {
         metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each failed one request");
         metrics::describe_counter!(
             "gannet_connections_cut_total",
-            "Connections closed by the server, by reason: the client did not read, or had too many connections"
+            "Connections closed by the server, by reason: the client did not read, read slowly, sent too much, or had too \
+             many connections"
+        );
+        metrics::describe_counter!(
+            "gannet_responses_refused_total",
+            "Responses that were refused because too many others were not read yet"
         );
         metrics::describe_histogram!(
             "gannet_work_cpu_seconds",
@@ -48,6 +53,10 @@ impl Telemetry {
         metrics::describe_histogram!(
             "gannet_work_wait_seconds",
             "Seconds that such work waited for a free CPU thread, by capability"
+        );
+        metrics::describe_counter!(
+            "gannet_otlp_records_total",
+            "Spans, lines of the log and metrics for the collector, by what became of them"
         );
         metrics::describe_counter!("gannet_webhooks_total", "Webhook delivery attempts by outcome");
         metrics::describe_counter!("gannet_search_asked_total", "Requests to search providers by outcome");
@@ -111,7 +120,7 @@ pub fn count_request(route: &str, method: &Method, status: u16, took: Duration) 
 }
 
 /// Unknown methods share one label.
-fn method_label(method: &Method) -> &'static str {
+pub fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "POST" => "POST",

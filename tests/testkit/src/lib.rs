@@ -1,5 +1,5 @@
 //! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster, an
-//! S3-compatible server, an identity provider, a DNS server and a scripted model server; sites to crawl and to extract from;
+//! S3-compatible server, an identity provider, a DNS server and a scripted model server; a reader of OTLP; sites to crawl and to extract from;
 //! mutations of the fuzzing corpus; valid and hostile documents; labelled sets; and the check that work is
 //! linear in its input. For tests only; nothing of the product uses it.
 //!
@@ -19,6 +19,7 @@ pub mod injections;
 pub mod labelled_set;
 pub mod model_server;
 pub mod mutations;
+pub mod otlp;
 pub mod postgres;
 mod s3;
 mod small_disk;

@@ -36,6 +36,8 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 
 /// Visits pages. Cheap to clone; clones share the browser. Starts nothing before the first visit.
 #[derive(Clone)]
@@ -92,8 +94,10 @@ impl Browsers {
                 }
                 Err(VisitError::Died)
             };
-            let outcome =
-                deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Read }));
+            let span = visit_span(&visit);
+            let outcome = deadline.run(visiting).instrument(span.clone()).await;
+            let outcome = outcome.unwrap_or(Err(VisitError::Timeout { phase: Phase::Read }));
+            record_outcome(&span, &outcome);
             inner.counters.count_result(&outcome);
             outcome
         })
@@ -262,6 +266,32 @@ impl BrowserPool {
         }
         self.counters.started(&process);
         Ok(process)
+    }
+}
+
+/// What a collector of OpenTelemetry sees of a visit.
+fn visit_span(visit: &Visit) -> Span {
+    tracing::info_span!(
+        target: otlp::SPANS,
+        "browser",
+        server.address = visit.url.host_str(),
+        url.path = visit.url.path(),
+        gannet.actions = visit.actions.len(),
+        http.response.status_code = Empty,
+        gannet.blocked_requests = Empty,
+        "error.type" = Empty,
+    )
+}
+
+fn record_outcome(span: &Span, outcome: &Result<Visited, VisitError>) {
+    match outcome {
+        Ok(visited) => {
+            span.record("http.response.status_code", visited.status);
+            span.record("gannet.blocked_requests", visited.blocked_requests);
+        }
+        Err(error) => {
+            span.record("error.type", error.name());
+        }
     }
 }
 

@@ -5,16 +5,18 @@ use super::journal::RunJournal;
 use super::open_agents;
 use super::order::Order;
 use super::web::{RunWeb, WebSources};
+use crate::scrape::link_to_request;
 use access::{Caller, Plans};
 use agent::{Brain, BrainOutcome, Task, ThreadTurn};
 use net::Deadline;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use store::agents::{ClaimedRun, Run, RunState};
+use store::agents::{ClaimedRun, Run, RunLease, RunState};
 use store::{RunStore, Store, StoreError, StoreResult};
 use stored_data::stored_json;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 use work::{AbortOnDrop, Signals};
 
 /// Earlier turns of a thread that a run gets to know, and the largest result among them.
@@ -43,6 +45,30 @@ pub async fn attempt_run(services: RunServices, claimed: ClaimedRun, signals: Si
         Ok(order) => Arc::new(order),
         Err(error) => return super::sweep::end_unreadable(store.as_ref(), &lease, &error.text()).await,
     };
+    let span = run_span(&run, &order);
+    work_until_end(services, (lease, run), order, signals).instrument(span).await;
+}
+
+/// What a collector of OpenTelemetry sees of a run: a trace of its own, which names the request that asked for it.
+fn run_span(run: &Run, order: &Order) -> Span {
+    let span = tracing::info_span!(
+        target: otlp::SPANS,
+        parent: None,
+        "agent run",
+        otel.root = true,
+        gannet.job.id = %run.id,
+    );
+    link_to_request(&span, order.traceparent.as_deref());
+    span
+}
+
+async fn work_until_end(
+    services: RunServices,
+    (lease, run): (RunLease, Run),
+    order: Arc<Order>,
+    signals: Signals,
+) {
+    let store = services.store.clone();
     let lost = signals.lost.clone();
     let journal =
         RunJournal::open(store.clone(), (lease, &run), order.clone(), services.write_retry_limit, lost);
@@ -174,10 +200,11 @@ async fn think(
     prepared: PreparedRun,
     journal: Arc<RunJournal>,
 ) -> Option<BrainOutcome> {
-    let mut task = tokio::spawn(async move {
+    let thinking = async move {
         let PreparedRun { task, resume, web } = prepared;
         brain.run(&task, resume, &web, journal.as_ref()).await
-    });
+    };
+    let mut task = tokio::spawn(thinking.in_current_span());
     let _abort = AbortOnDrop(task.abort_handle());
     (&mut task).await.inspect_err(|error| tracing::error!(%error, "a run panicked")).ok()
 }

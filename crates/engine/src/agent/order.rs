@@ -27,6 +27,9 @@ pub struct Order {
     /// The plan that pays has a limit on credits: see [`super::unpaid`].
     #[serde(default)]
     pub results_when_paid: bool,
+    /// The `traceparent` of the request that asked for it, where traces are collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 impl Order {
@@ -61,6 +64,7 @@ impl Order {
             integration: None,
             sources: false,
             results_when_paid: false,
+            traceparent: None,
         }
     }
 

@@ -93,6 +93,7 @@ pub fn resolve(asked: &AgentRequest, last: Option<&Order>, allow: &EgressAllow) 
         sources: false,
         // Known when it is accepted.
         results_when_paid: false,
+        traceparent: None,
     };
     Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
 }

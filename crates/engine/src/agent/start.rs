@@ -117,6 +117,7 @@ impl Agents {
             self.reserve(caller, kind, order.task.max_credits, credits_asked).await?;
         order.task.max_credits = max_credits;
         order.results_when_paid = caller.plan.credits.is_some();
+        order.traceparent = otlp::current_traceparent();
         let id = Uuid::now_v7();
         let started = RunEvents::new(&order, id, caller.team, kind).started();
         let run = NewRun {

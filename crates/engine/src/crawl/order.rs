@@ -32,6 +32,9 @@ pub struct Order {
     /// Zero data retention: nothing of the pages is stored after the caller has collected them.
     pub private: bool,
     pub webhook: Option<Webhook>,
+    /// The `traceparent` of the request that asked for it, where traces are collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// Which addresses a crawl takes: [`sites::ScopeRules`], and what applies in addition to them.

@@ -5,13 +5,14 @@
 //! entries go back to the queue when their leases end, and what it fetched but did not settle is settled by
 //! the next process that looks.
 
-use super::context::CrawlContexts;
+use super::context::{CrawlContext, CrawlContexts};
 use super::outcome::{EntryError, Outcome};
 use super::page::PageServices;
 use super::politeness::Politeness;
+use super::start::endpoint;
 use super::{lists, page, settle};
 use crate::Error;
-use crate::scrape::Scraper;
+use crate::scrape::{Scraper, link_to_request};
 use crate::services::Services;
 use crate::storage::Storage;
 use access::Plans;
@@ -26,6 +27,7 @@ use store::{CrawlStore, Store, StoreError, StoreResult};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 use wire::Kind;
 use work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
@@ -241,10 +243,14 @@ impl CrawlQueue {
         };
         let (services, scraper) = (&self.services, self.scraper.as_ref());
         let services = PageServices { services, scraper, politeness: &self.politeness };
-        if entry.is_lists {
-            return lists::read_lists(services, &context, &entry.url).await;
-        }
-        page::scrape_page(services, &context, &entry).await
+        let span = entry_span(&context, &entry);
+        let work = async {
+            if entry.is_lists {
+                return lists::read_lists(services, &context, &entry.url).await;
+            }
+            page::scrape_page(services, &context, &entry).await
+        };
+        work.instrument(span).await
     }
 
     async fn settle_noted(&self) {
@@ -259,6 +265,25 @@ impl CrawlQueue {
     fn unsettled(&self) -> MutexGuard<'_, HashSet<Uuid>> {
         self.unsettled.lock()
     }
+}
+
+/// What a collector of OpenTelemetry sees of an attempt at an entry: a trace of its own, which names the request that
+/// asked for the crawl.
+fn entry_span(context: &CrawlContext, entry: &ClaimedEntry) -> Span {
+    let span = tracing::info_span!(
+        target: otlp::SPANS,
+        parent: None,
+        "crawl page",
+        otel.root = true,
+        otel.name = if entry.is_lists { "crawl lists" } else { "crawl page" },
+        otel.private = context.order.private,
+        gannet.job.id = %context.id,
+        gannet.capability = endpoint(context.kind),
+        gannet.crawl.entry = entry.lease.seq,
+        gannet.attempt = entry.attempt,
+    );
+    link_to_request(&span, context.order.traceparent.as_deref());
+    span
 }
 
 fn failed(failure: EntryError) -> AttemptEnd {

@@ -79,6 +79,7 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
         sources,
         // Known when it is accepted.
         results_when_paid: false,
+        traceparent: None,
     };
     Ok(ExtractPlan { order, invalid, audit })
 }

@@ -18,6 +18,7 @@ use store::work::LeaseStatus;
 use store::{Store, StoreError, StoreResult};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 use uuid::Uuid;
 use work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
 
@@ -175,7 +176,16 @@ impl LeasedQueue for CheckQueue {
 
     async fn attempt(&self, claimed: ClaimedCheck, signals: Signals) -> Option<Self::End> {
         let check = claimed.lease.check;
+        let span = tracing::info_span!(
+            target: otlp::SPANS,
+            parent: None,
+            "monitor check",
+            otel.root = true,
+            gannet.job.id = %check,
+            gannet.monitor.id = %claimed.monitor.id,
+        );
         let work = attempt_check(self.store().clone(), self.tools.clone(), &self.plans, claimed);
+        let work = work.instrument(span);
         tokio::select! {
             biased;
             () = signals.lost.cancelled() => {}

@@ -3,17 +3,21 @@
 
 use super::fetched_page::PageResponse;
 use super::plan::ScrapePlan;
+use super::spans::document_span;
 use crate::Error;
-use crate::page_memory::TeamMemory;
-use document_process::{DocumentParser, MAX_FILE_BYTES, ParseError, ParseJob, ParsedFile};
+use crate::page_memory::{BodyMemory, TeamMemory};
+use document_process::{DocumentParser, FileAnswer, MAX_FILE_BYTES, ParseError, ParseJob, ParsedFile};
 use net::Deadline;
 use std::sync::Arc;
+use tracing::Instrument as _;
 use url::Url;
 use uuid::Uuid;
 use wire::SecretText;
 
 /// A file grows when it is read: so many times, as far as its part of the memory for pages is concerned.
 pub const MEMORY_GROWTH: usize = 8;
+/// What becomes of the answer of a process before a document is written of it: blocks, and a page.
+const ANSWER_GROWTH: usize = 4;
 /// Some programs write bytes of their own before a PDF.
 const PDF_SEARCH_BYTES: usize = 1024;
 
@@ -98,12 +102,31 @@ impl FileReader<'_> {
         }
         let job = parse_job(plan, file_name(&response.url), response.content_type.clone());
         let body = response.body.clone();
-        match self.documents.parse_bytes(self.team, body, &job, deadline.remaining()).await {
+        let span = document_span();
+        let reading = self.documents.read_bytes(self.team, body, &job, deadline.remaining());
+        let answer = reading.instrument(span).await;
+        match decode(answer, &mut response.held_memory, self.memory, deadline).await? {
             Ok(file) => Ok(Some(Arc::new(file))),
             Err(ParseError::Html) => Ok(None),
             Err(error) => Err(Error::from_file(error)),
         }
     }
+}
+
+/// Makes a file of what a process has answered, when there is room for it. The outer error is about the request.
+pub async fn decode(
+    answer: Result<FileAnswer, ParseError>,
+    held: &mut BodyMemory,
+    memory: &TeamMemory,
+    deadline: Deadline,
+) -> Result<Result<ParsedFile, ParseError>, Error> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return Ok(Err(error)),
+    };
+    let bytes = answer.bytes().saturating_mul(ANSWER_GROWTH);
+    deadline.run(held.hold_file(memory, bytes)).await.map_err(|_| Error::NoMemory)?;
+    Ok(answer.decode().await)
 }
 
 /// How a plan wants a file to be read.

@@ -4,6 +4,7 @@ use super::fetched_page::{self, CacheHit, FetchedPage};
 use super::ladder::{self, ClimbStart};
 use super::page_hook::PageHook;
 use super::profile::OpenProfile;
+use super::spans::page_span;
 use super::{ScrapePlan, Scraper, cache, keys, search_page};
 use crate::cpu_pool::CpuJob;
 use crate::error::READING;
@@ -16,6 +17,7 @@ use imports::search_page::WEB;
 use net::Deadline;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::Instrument as _;
 use uuid::Uuid;
 use wire::Kind;
 
@@ -70,7 +72,8 @@ impl Scraper {
                     job: job.apart(latest),
                 });
                 let (ladder, plan) = (self.ladder.of_team(caller.team), plan.clone());
-                async move { ladder.climb(&plan, start, deadline, latest, &progress).await }
+                let climb = async move { ladder.climb(&plan, start, deadline, latest, &progress).await };
+                climb.instrument(page_span())
             });
             let first = !waiter.joined;
             match deadline.run(waiter.outcome()).await {

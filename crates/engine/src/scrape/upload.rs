@@ -3,6 +3,7 @@
 
 use super::fetched_page::{self, FetchedPage, PageResponse, ReadPage};
 use super::plan::ScrapePlan;
+use super::spans::document_span;
 use super::{PageSource, ScrapeTask, Scraped, Scraper, derived};
 use super::{file, file_reader};
 use crate::Error;
@@ -16,6 +17,7 @@ use net::CredentialScope;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
+use tracing::Instrument as _;
 use url::Url;
 use uuid::Uuid;
 use wire::Kind;
@@ -92,7 +94,10 @@ impl Scraper {
         }
         let parse_job = file_reader::parse_job(plan, Some(name.clone()), content_type.clone());
         let time_left = job.deadline().remaining();
-        let parsed = match self.ladder.documents.parse(team, &file, &parse_job, time_left).await {
+        let reading = self.ladder.documents.read(team, &file, &parse_job, time_left);
+        let answer = reading.instrument(document_span()).await;
+        let parsed = file_reader::decode(answer, &mut held_memory, &memory, job.deadline()).await?;
+        let parsed = match parsed {
             Ok(parsed) => Some(Arc::new(parsed)),
             Err(ParseError::Html) => None,
             Err(error) => return Err(refused(error)),

@@ -3,13 +3,15 @@
 
 use super::api::{ApiClient, ServerChoice};
 use super::mcp_install::Install;
-use super::serve::{start_log, stop_on_signals};
+use super::serve::stop_on_signals;
 use super::server_process::ServerProcess;
 use crate::Globals;
+use crate::collector::start_log;
 use crate::data_dir;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use mcp::{Api, Handler, HandlerOptions, Selection, Sent, Unreachable};
+use otlp::Collected;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,13 +53,13 @@ impl Mcp {
             return install.run();
         }
         let settings = globals.clone().settings(Vec::new())?;
-        start_log(&settings);
+        let collected = start_log(&settings);
         let stop = stop_on_signals()?;
         let options = HandlerOptions { selection: self.tools, files: true };
         let client = choose_server(self.server, self.key, &settings).await?;
         let served = match client {
             Some(client) => mcp::serve_stdio(Handler::new(Arc::new(client), options), stop).await,
-            None => serve_engine(globals, &settings, options, stop).await?,
+            None => serve_engine(globals, &settings, options, stop, collected).await?,
         };
         served.map_err(anyhow::Error::msg)?;
         // Not by returning: a thread may be waiting for standard input, and nothing can wake it.
@@ -86,9 +88,10 @@ async fn serve_engine(
     settings: &Settings,
     options: HandlerOptions,
     stop: CancellationToken,
+    collected: Option<Collected>,
 ) -> Result<Result<(), String>> {
     let (settings, _folder) = engine_settings(globals, settings)?;
-    let process = ServerProcess::start(settings, None, stop.clone()).await?;
+    let process = ServerProcess::start(settings, None, stop.clone(), collected).await?;
     let api = Arc::new(server::tool_api(&process.app));
     let served = mcp::serve_stdio(Handler::new(api, options), stop.clone()).await;
     stop.cancel();

@@ -1,6 +1,7 @@
 //! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
 
 use crate::Globals;
+use crate::collector::start_log;
 use crate::commands::banner;
 use crate::commands::server_process::ServerProcess;
 use crate::first_team::write_secret;
@@ -32,7 +33,7 @@ impl Serve {
         let own = [("listen", self.listen), ("role", self.role)];
         let given = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let settings = globals.settings(given.collect())?;
-        start_log(&settings);
+        let collected = start_log(&settings);
         for setting in &settings.obsolete {
             tracing::warn!(setting, "this setting has no effect any more; a later version will refuse it");
         }
@@ -43,7 +44,7 @@ impl Serve {
         let address = listener.local_addr()?;
         let stop = stop_on_signals()?;
         let options = serve_options(&settings);
-        let process = ServerProcess::start(settings, Some(address), stop.clone()).await?;
+        let process = ServerProcess::start(settings, Some(address), stop.clone(), collected).await?;
         let link = sign_in_link(&process.settings, &process.app, address).await;
         let first_key = process.first_key.as_ref();
         banner::print(&process.settings, address, process.backend(), first_key, link.as_deref());
@@ -92,31 +93,6 @@ fn serve_options(settings: &Settings) -> ServeOptions {
         write_timeout: settings.write_timeout,
         connections_per_address: settings.connections_per_address,
         trusted_proxies: settings.trusted_proxies.clone(),
-    }
-}
-
-/// The HTML parser logs the text of pages at `trace`, also of private scrapes; this must be enabled
-/// explicitly.
-const HTML_PARSER_FILTER: &str = "html5ever=error";
-/// What clients of the Model Context Protocol do wrong is told to them.
-const MCP_FILTER: &str = "rmcp=error";
-
-/// Logs go to standard error; standard output is for results.
-pub fn start_log(settings: &Settings) {
-    let filter =
-        tracing_subscriber::EnvFilter::new(format!("{HTML_PARSER_FILTER},{MCP_FILTER},{}", settings.log));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        // Without this a failed write is reported with `eprintln!`, which panics when standard error itself is what
-        // failed (a closed pipe, a terminal that is gone), and takes the task that logged with it: the one that
-        // waits for SIGTERM, for example.
-        .log_internal_errors(false)
-        .with_ansi(std::io::stderr().is_terminal());
-    if settings.log_json {
-        log.json().flatten_event(true).init();
-    } else {
-        log.with_target(false).init();
     }
 }
 

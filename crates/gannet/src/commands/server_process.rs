@@ -1,7 +1,8 @@
 //! Everything of a server but its listener: started in order, and ended in order. `gannet serve` puts a
 //! listener in front of it, `gannet mcp` standard input and output.
 
-use crate::commands::{agent, doctor, research};
+use crate::collector::CollectorTask;
+use crate::commands::{agent_worker, doctor, research};
 use crate::data_dir;
 use crate::database::DatabaseLock;
 use crate::first_team::{self, FirstKey};
@@ -30,10 +31,11 @@ use engine::storage::Storage;
 use engine::teams::Teams;
 use notifications::links::NotificationLinks;
 use notifications::smtp::SmtpSender;
+use otlp::Collected;
 use outbox::messages::{self, MailService, MessageSender};
 use outbox::webhooks::{DeliveryOptions, DeliveryWorker};
 use server::app::Readiness;
-use server::{App, AppParts, ClientMemory, SharedMemory, Telemetry};
+use server::{App, AppParts, ClientMemory, ResponseMemory, SharedMemory, Telemetry};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,16 +67,20 @@ pub struct ServerProcess {
     tasks: TaskTracker,
     /// Cancelled after open requests have ended, which keep their browsers while the server stops.
     drained: CancellationToken,
+    /// Sends to the collector of OpenTelemetry, if there is one.
+    collector: Option<CollectorTask>,
     _lock: Option<DatabaseLock>,
 }
 
 impl ServerProcess {
     /// Opens the database and starts all that works in the background, until `stop`. `listener` is where the
-    /// process listens, if it does.
+    /// process listens, if it does; `collected` is what its log collects for a collector of OpenTelemetry.
+    #[expect(clippy::too_many_lines, reason = "all parts of a server in the order in which they start")]
     pub async fn start(
         settings: Settings,
         listener: Option<SocketAddr>,
         stop: CancellationToken,
+        collected: Option<Collected>,
     ) -> Result<Self> {
         let settings = Arc::new(settings);
         let lock = data_dir::lock_database(&settings)?;
@@ -96,6 +102,9 @@ impl ServerProcess {
 
         let research = Arc::new(research::open(&settings)?);
         let services = open_services(&settings, &store, &gate, listener).await?;
+        let metrics = telemetry.clone();
+        let metrics = Arc::new(move || metrics.render());
+        let collector = CollectorTask::start(&settings, collected, &services.fetcher, metrics);
         let address = listener.unwrap_or(settings.listen);
         let scraper = Arc::new(Scraper::new(&services));
         let browsers = services.browsers.clone();
@@ -114,10 +123,12 @@ impl ServerProcess {
         let searcher = open_searcher(&settings, &services, &scraper, &local).with_research(research.clone());
         let crawler = Crawler::new(store.clone(), settings.egress_allow.clone());
         let crawler = Arc::new(crawler.with_models(services.models.clone()));
-        let agents = agent::agents(&settings, &store);
+        let agents = agent_worker::agents(&settings, &store);
         let sessions = open_sessions(&settings, &services).await?;
         let fetching = (&services, &scraper);
-        if let Some(worker) = agent::worker(&settings, &slots, &agents, fetching, (&searcher, &sessions)) {
+        if let Some(worker) =
+            agent_worker::worker(&settings, &slots, &agents, fetching, (&searcher, &sessions))
+        {
             tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
         if settings.workers > 0 {
@@ -155,6 +166,7 @@ impl ServerProcess {
             services,
             client_memory: ClientMemory::default(),
             body_memory: SharedMemory::for_bodies(settings.body_limit),
+            response_memory: ResponseMemory::new(settings.response_memory),
             settings: server_settings(&settings, address),
             telemetry,
             readiness: Readiness::default(),
@@ -172,6 +184,7 @@ impl ServerProcess {
             browsers,
             tasks,
             drained,
+            collector,
             _lock: lock,
         })
     }
@@ -190,6 +203,9 @@ impl ServerProcess {
         }
         let _ = tokio::task::spawn_blocking(sandbox::remove_control_groups).await;
         finish_writing(&self.settings, &self.tasks, &self.gate, &self.callers, self.store.as_ref()).await;
+        if let Some(collector) = self.collector {
+            collector.finish().await;
+        }
     }
 }
 
@@ -261,6 +277,7 @@ fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings 
         public_url: settings.public_url.clone(),
         cors: settings.cors.clone(),
         body_limit: settings.body_limit,
+        key_days: settings.key_days,
     }
 }
 

@@ -2,6 +2,7 @@
 //! value knows its source, and the error for a wrong or unknown value names both.
 
 mod code;
+mod collector;
 mod interact;
 mod mail;
 mod models;
@@ -17,6 +18,7 @@ pub use web_bot_auth::WebBotAuth;
 use access::{Plan, Plans};
 use anyhow::{Context, Result, bail};
 pub use code::CodeSettings;
+pub use collector::CollectorSettings;
 pub use interact::SessionSettings;
 pub use mail::MailSettings;
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,6 +137,8 @@ pub struct Settings {
     pub cache_limit: u64,
     /// Limit of memory for page bodies.
     pub page_memory: u64,
+    /// Limit of memory for responses that are not read yet.
+    pub response_memory: usize,
     pub snapshots_limit: u64,
     /// Whether scraped pages are kept for search.
     pub search_pages: bool,
@@ -144,10 +148,14 @@ pub struct Settings {
     pub single_crawl_limit: u64,
     pub runs_limit: u64,
     pub webhooks_limit: u64,
+    /// Days until a new key expires, where nothing else is said.
+    pub key_days: Option<u32>,
     /// How long rows of the audit log are kept.
     pub audit_retention: Duration,
     pub min_free_disk: u64,
     pub research_starter: bool,
+    /// None where nothing is sent to a collector of OpenTelemetry.
+    pub collector: Option<CollectorSettings>,
     pub log: String,
     pub log_json: bool,
     /// Settings of an earlier version that were given and have no effect any more.

@@ -40,6 +40,7 @@ settings! {
     "keyless" "GANNET_KEYLESS" "off": "plan of callers without a key, who may scrape, search, parse and search papers; off = every request needs a key";
     "keyless_credits" "GANNET_KEYLESS_CREDITS" "200": "credits that one address may spend in a day without a key";
     "keyless_requests" "GANNET_KEYLESS_REQUESTS" "100": "requests that one address may send in a day without a key";
+    "key_days" "GANNET_KEY_DAYS" "off": "days until a new API key expires where nothing is said, or off: it never does";
     "audit_days" "GANNET_AUDIT_DAYS" "365": "days after which rows of the audit log are deleted";
     "dashboard" "GANNET_DASHBOARD" "on": "on, off, or the folder web of the sources, to read the files of the dashboard from while they are changed";
     "oauth" "GANNET_OAUTH" "on": "off = people who are signed in to the dashboard cannot allow applications to use the server";
@@ -48,7 +49,7 @@ settings! {
     "connections_per_address" "GANNET_CONNECTIONS_PER_ADDRESS" "1024": "maximum connections of one client address, except trusted proxies; 0 = no limit";
     "write_timeout" "GANNET_WRITE_TIMEOUT" "1m": "how long a client may leave a response unread before its connection is closed";
     "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
-    "egress_allow" "GANNET_EGRESS_ALLOW" "": "private addresses that may be reached, by purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…;mail=…;identity=…";
+    "egress_allow" "GANNET_EGRESS_ALLOW" "": "private addresses that may be reached, by purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…;mail=…;identity=…;telemetry=…";
     "proxies" "GANNET_PROXIES" "" secret: "proxies for outbound requests, used in turn: http://user:password@host:port,socks5://…; empty = direct";
     "proxy_purposes" "GANNET_PROXY_PURPOSES" "scrape": "purposes that use the proxies: scrape, webhook, model, search";
     "proxy_requests" "GANNET_PROXY_REQUESTS" "off": "on = a request may name a proxy of its own";
@@ -73,6 +74,7 @@ settings! {
     "interact_traffic" "GANNET_INTERACT_TRAFFIC" "4GB": "maximum bytes that the pages of one session receive";
     "interact_pages" "GANNET_INTERACT_PAGES" "50": "maximum open pages of one session; further pages are closed";
     "interact_clients" "GANNET_INTERACT_CLIENTS" "32": "maximum clients that are connected to one session";
+    "interact_shared_files" "GANNET_INTERACT_SHARED_FILES" "": "folder that clients of sessions on this machine share with the server, for downloads and uploads; empty = none";
     "interact_warm" "GANNET_INTERACT_WARM" "on": "off = no browser is started ahead of the next session";
     "interact_recording" "GANNET_INTERACT_RECORDING" "on": "off = browser sessions are never recorded";
     "interact_recording_size" "GANNET_INTERACT_RECORDING_SIZE" "64MB": "maximum size of the recording of one session; it stops there";
@@ -98,6 +100,7 @@ settings! {
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "maximum size of a JSON request body";
     "role" "GANNET_ROLE" "all": "all, api or worker: what this process does; several processes need PostgreSQL";
     "page_memory" "GANNET_PAGE_MEMORY" "1GB": "most bytes that bodies of pages take in the memory of this process at once; further pages wait";
+    "response_memory" "GANNET_RESPONSE_MEMORY" "256MB": "most bytes that responses take in the memory of this process until they are read, half of it for one team; more are refused";
     "workers" "GANNET_WORKERS" "32": "pages of crawls and batches, agent runs and webhooks that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its pages and runs";
     "agent_deadline" "GANNET_AGENT_DEADLINE" "10m": "how long an agent run may take";
@@ -125,6 +128,8 @@ settings! {
     "s3_access_key" "GANNET_S3_ACCESS_KEY" "": "S3 access key";
     "s3_secret_key" "GANNET_S3_SECRET_KEY" "" secret: "S3 secret key";
     "research_starter" "GANNET_RESEARCH_STARTER" "on": "off = the research index starts empty instead of with a small corpus";
+    "otlp" "GANNET_OTLP" "": "URL of a collector of OpenTelemetry (OTLP over HTTP), such as http://localhost:4318; empty = nothing is sent";
+    "otlp_headers" "GANNET_OTLP_HEADERS" "" secret: "headers for the collector, such as Authorization=Bearer KEY,X-Tenant=one";
     "log" "GANNET_LOG" "info": "log filter, for instance info or gannet_server=debug,info";
     "log_format" "GANNET_LOG_FORMAT" "text": "text or json";
 }

@@ -196,3 +196,22 @@ fn secrets_stay_hidden() {
     }
     assert_eq!(hide_password("sqlite:x/y.db"), "sqlite:x/y.db");
 }
+
+#[test]
+fn a_collector_that_cannot_be_sent_to_is_refused_with_the_reason() {
+    let given = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+    assert!(given(&[]).unwrap().collector.is_none(), "off by default");
+    let set = given(&[("otlp", "http://localhost:4318/tenant/"), ("otlp_headers", "A=b=c, D=e")]).unwrap();
+    let request = set.collector.unwrap().post("/v1/traces", Vec::new()).unwrap();
+    assert_eq!(request.url().as_str(), "http://localhost:4318/tenant/v1/traces");
+    for (name, value, why) in [
+        ("otlp", "localhost:4318", "must start with http:// or https://"),
+        ("otlp", "http://user:secret-word@localhost:4318", "put keys into otlp_headers"),
+        ("otlp", "http://localhost:4318/?key=secret-word", "put keys into otlp_headers"),
+        ("otlp_headers", "secret-word", "must be NAME=VALUE"),
+        ("otlp_headers", "Host=secret-word", "cannot be set"),
+    ] {
+        let text = fails(given(&[("otlp", "http://localhost:4318"), (name, value)]));
+        assert!(text.contains(why) && !text.contains("secret-word"), "{name} = {value}: {text}");
+    }
+}

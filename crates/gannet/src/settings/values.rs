@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::secrets::SecretKey;
 
+#[expect(clippy::too_many_lines, reason = "one line for each setting")]
 pub fn parse_settings(
     given: Vec<SettingValue>,
     obsolete: Vec<String>,
@@ -97,6 +98,7 @@ pub fn parse_settings(
         objects_limit: values.parse("objects_limit", bytes)?,
         cache_limit: values.parse("cache_limit", bytes)?,
         page_memory: values.parse("page_memory", bytes)?,
+        response_memory: usize::try_from(values.parse("response_memory", bytes)?).unwrap_or(usize::MAX),
         snapshots_limit: values.parse("snapshots_limit", bytes)?,
         search_pages: values.parse("search_pages", switch)?,
         search_limit: values.parse("search_limit", bytes)?,
@@ -105,10 +107,13 @@ pub fn parse_settings(
         single_crawl_limit: values.parse("single_crawl_limit", bytes)?,
         runs_limit: values.parse("runs_limit", bytes)?,
         webhooks_limit: values.parse("webhooks_limit", bytes)?,
+        key_days: values
+            .parse("key_days", |text| (text != "off").then(|| between(text, 1_u32..=3650)).transpose())?,
         audit_retention: values
             .parse("audit_days", |text| Ok(Duration::from_hours(24 * between(text, 1_u64..=3650)?)))?,
         min_free_disk: values.parse("min_free_disk", bytes)?,
         research_starter: values.parse("research_starter", switch)?,
+        collector: super::collector::parse_settings(&values)?,
         log: values.parse("log", |text| {
             tracing_subscriber::EnvFilter::try_new(text)?;
             Ok(text.to_owned())

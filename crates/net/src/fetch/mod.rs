@@ -6,6 +6,7 @@ mod redirect;
 mod request;
 mod response;
 mod retry;
+mod trace;
 mod validators;
 
 pub use request::{AtLimit, Limits, Request, UrlRule};
@@ -39,6 +40,7 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::rustls::pki_types::CertificateDer;
+use tracing::Instrument as _;
 use url::Url;
 
 /// The compression ratio is checked once this many bytes have been decoded.
@@ -122,7 +124,12 @@ impl Fetcher {
         deadline: Deadline,
         sink: &'a mut dyn BodySink,
     ) -> BoxFuture<'a, Result<ResponseMeta, FetchError>> {
-        Box::pin(async move { FetchRun::new(&self.0, request, deadline).run(sink).await })
+        Box::pin(async move {
+            let span = trace::fetch_span(&request);
+            let outcome = FetchRun::new(&self.0, request, deadline).run(sink).instrument(span.clone()).await;
+            trace::record_outcome(&span, &outcome);
+            outcome
+        })
     }
 
     /// The connector and the routes, for the loopback proxy, which must follow the same rules.
@@ -248,6 +255,7 @@ impl<'a> FetchRun<'a> {
         if let Some(known) = &request.validators {
             known.add_to(&request.url, &mut headers);
         }
+        trace::pass_on(request, &mut headers);
         let is_signed = SIGNATURE_HEADERS.iter().any(|name| request.credentials.sets_header(name));
         if let Some(identity) = &self.inner.bot_identity
             && request.purpose == Purpose::Scrape

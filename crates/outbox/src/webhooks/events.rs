@@ -66,7 +66,8 @@ impl<'a> Events<'a> {
         };
         // Plain data of ours with text for keys always serialises. A webhook that could not be written is not sent.
         let body = stored_json::or_log(stored_json::to_text("a webhook", &envelope))?.into_bytes();
-        let target = Target { url: self.hook.url.clone(), headers: self.hook.headers.clone() };
+        let Webhook { url, headers, traceparent, .. } = self.hook.clone();
+        let target = Target { url, headers, traceparent };
         Some(NewDelivery {
             id,
             team_id: self.team,
@@ -91,6 +92,7 @@ mod tests {
             headers: BTreeMap::from([("X-Login".to_owned(), "me".to_owned())]).into(),
             metadata: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
             events: events.iter().map(|event| (*event).to_owned()).collect(),
+            traceparent: None,
         }
     }
 

@@ -24,6 +24,9 @@ const NO_DATA: &[u8] = br#""data":[]"#;
 pub(super) struct Target {
     pub url: String,
     pub headers: SecretHeaders,
+    /// Of the request that asked for it; its receiver is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 impl Target {
@@ -160,11 +163,14 @@ mod tests {
     #[test]
     fn only_the_address_of_a_target_is_shown() {
         let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]).into();
-        let written = Target { url: "https://a.test/".into(), headers }.to_json().unwrap();
+        let written = Target { url: "https://a.test/".into(), headers, traceparent: None }.to_json().unwrap();
         assert_eq!(target_url(&written), "https://a.test/");
         assert_eq!(target_url("nonsense"), "");
-        let with_login =
-            Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
+        let with_login = Target {
+            url: "https://me:secret@a.test/x".into(),
+            headers: SecretHeaders::default(),
+            traceparent: None,
+        };
         assert_eq!(target_url(&with_login.to_json().unwrap()), "https://a.test/x");
     }
 }

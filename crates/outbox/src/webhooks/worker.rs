@@ -2,7 +2,7 @@
 //! of it. Every process runs one; the store sees to it that deliveries of one subject go out in their order
 //! and one at a time, over all processes.
 
-use super::post::{DeliveryError, post, target_url};
+use super::post::{DeliveryError, Target, job_id, post, target_url};
 use super::send_limits::{HostPlace, SendLimits};
 use crate::messages::{self, MessageSender, MessageTarget};
 use futures_util::future::BoxFuture;
@@ -16,6 +16,8 @@ use store::{Store, StoreError, StoreResult};
 use stored_data::time;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 use work::{LeaseWorker, LeasedQueue, Signals, SlotShare, WorkSlots, WorkerOptions};
 
 /// How long a delivery that was given up can be looked at and sent again.
@@ -155,10 +157,25 @@ impl LeasedQueue for DeliveryQueue {
     }
 
     async fn attempt(&self, (_, delivery): Self::Item, signals: Signals) -> Option<DeliveryEnd> {
-        let end = signals
-            .hand_back
-            .run_until_cancelled(Box::pin(self.deliver(&delivery, &signals.stopping)))
-            .await?;
+        let span = tracing::info_span!(
+            target: otlp::SPANS,
+            "webhook",
+            otel.root = true,
+            gannet.webhook.id = %delivery.id,
+            gannet.webhook.event = delivery.event.as_str(),
+            gannet.job.id = %job_id(&delivery),
+            gannet.attempt = delivery.attempts,
+            "error.type" = Empty,
+        );
+        let request = Target::parse(&delivery.target).and_then(|target| target.traceparent);
+        if let Some(request) = request.as_deref().and_then(otlp::TraceContext::parse) {
+            otlp::link_to(&span, &request);
+        }
+        let delivering = self.deliver(&delivery, &signals.stopping).instrument(span.clone());
+        let end = signals.hand_back.run_until_cancelled(Box::pin(delivering)).await?;
+        if matches!(end, DeliveryEnd::Later { .. } | DeliveryEnd::GivenUp { .. }) {
+            span.record("error.type", "not_delivered");
+        }
         count(&end);
         if let DeliveryEnd::Later { error, .. } | DeliveryEnd::GivenUp { error, .. } = &end {
             let given_up = matches!(end, DeliveryEnd::GivenUp { .. });

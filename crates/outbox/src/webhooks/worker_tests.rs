@@ -111,6 +111,7 @@ fn hook(url: &str) -> Webhook {
         headers: BTreeMap::from([("X-Own".to_owned(), "mine".to_owned())]).into(),
         metadata: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
         events: super::super::JOB_EVENTS.map(str::to_owned).to_vec(),
+        traceparent: None,
     }
 }
 

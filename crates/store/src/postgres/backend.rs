@@ -6,9 +6,14 @@ use crate::StoreResult;
 use crate::secrets::Sealer;
 use crate::sql::{Backend, Dialect, SqlConnection, SqlQuery, SqlRow, Transaction};
 use tokio::sync::watch;
+use tracing::Span;
 
 impl SqlConnection for Tx {
     const DIALECT: Dialect = Dialect::Postgres;
+
+    fn span(&mut self, statement: &'static str) -> Span {
+        self.span.as_mut().map_or_else(Span::none, |span| span.note(statement))
+    }
 
     async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_postgres()?.execute(self).await?.rows_affected())

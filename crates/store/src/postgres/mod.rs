@@ -18,7 +18,7 @@ mod secrets;
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
-use crate::sql::Backend;
+use crate::sql::{Backend, Dialect, TransactionSpan};
 use crate::{Store, StoreError, StoreOptions, StoreResult, clock, failure};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
@@ -87,7 +87,10 @@ impl PostgresStore {
     }
 
     async fn write(&self) -> StoreResult<Tx> {
-        Ok(self.pool.begin(AssertSqlSafe(self.begin.clone()).into_sql_str()).await?)
+        let span = TransactionSpan::start(Dialect::Postgres);
+        let mut tx = self.pool.begin(AssertSqlSafe(self.begin.clone()).into_sql_str()).await?;
+        tx.span = Some(span);
+        Ok(tx)
     }
 }
 

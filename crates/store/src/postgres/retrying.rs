@@ -2,6 +2,7 @@
 //! dead network) keeps its connections open and answers nothing. Its own time limits do not run then,
 //! so ours do: whatever is asked is answered, or fails as unavailable.
 
+use crate::sql::TransactionSpan;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
@@ -33,7 +34,7 @@ impl Connections {
 
     pub(super) async fn begin(&self, statement: SqlStr) -> Result<Tx, Error> {
         let begun = within(self.patience, self.pool.begin_with(statement)).await?;
-        Ok(Tx { transaction: begun, patience: self.patience })
+        Ok(Tx { transaction: begun, patience: self.patience, span: None })
     }
 
     /// Runs one statement; a connection that did not answer is not used again.
@@ -60,6 +61,7 @@ impl Connections {
 pub(crate) struct Tx {
     transaction: Transaction<'static, Postgres>,
     patience: Duration,
+    pub(super) span: Option<TransactionSpan>,
 }
 
 impl Tx {

@@ -35,12 +35,14 @@ pub(crate) mod search;
 pub(crate) mod secrets;
 mod sign_ins;
 mod snapshots;
+mod spans;
 mod statements;
 mod uploads;
 mod webhooks;
 mod work;
 
 pub(crate) use query::{BatchQuery, SqlQuery, SqlRow, hex};
+pub(crate) use spans::TransactionSpan;
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
@@ -68,6 +70,11 @@ pub(crate) trait SqlConnection: Send + Sized {
         &mut self,
         query: SqlQuery,
     ) -> impl Future<Output = sqlx::Result<Option<SqlRow>>> + Send;
+
+    /// The span of a statement of that name. One for each, but for those of a transaction, which has one for all.
+    fn span(&mut self, statement: &'static str) -> tracing::Span {
+        spans::statement_span(Self::DIALECT, statement)
+    }
 
     /// A statement by its name, without its arguments.
     fn query(&self, name: &'static str) -> SqlQuery {

@@ -1,5 +1,6 @@
 //! Statements with their arguments, and rows, for either database.
 
+use super::spans::note_failure;
 use super::{Dialect, SqlConnection, statements};
 use crate::rows::Columns;
 use crate::{StoreResult, clock};
@@ -8,6 +9,7 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, Postgres, Row as _, Sqlite, Type};
 use std::fmt::Write as _;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 /// A value that both databases take as an argument.
@@ -21,9 +23,9 @@ impl<'v, T> Value<'v> for T where T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<
 type SqliteQuery = SqlxQuery<'static, Sqlite, SqliteArguments>;
 type PostgresQuery = SqlxQuery<'static, Postgres, PgArguments>;
 
-/// A statement with its arguments.
+/// A statement with its arguments, and its name.
 #[must_use = "a statement does nothing until it is run"]
-pub(crate) struct SqlQuery(Inner);
+pub(crate) struct SqlQuery(Inner, &'static str);
 
 enum Inner {
     Sqlite {
@@ -40,26 +42,30 @@ enum Inner {
 
 impl SqlQuery {
     pub(super) fn named(dialect: Dialect, name: &'static str) -> Self {
-        let Some(statement) = statements::find(dialect, name) else { return Self(Inner::Missing(name)) };
-        Self(match dialect {
+        let Some(statement) = statements::find(dialect, name) else {
+            return Self(Inner::Missing(name), name);
+        };
+        let inner = match dialect {
             Dialect::Sqlite => {
                 Inner::Sqlite { query: sqlx::query(statement.text), binds_now: statement.binds_now }
             }
             Dialect::Postgres => Inner::Postgres(sqlx::query(statement.text)),
-        })
+        };
+        Self(inner, name)
     }
 
     pub(super) fn nothing() -> Self {
-        Self(Inner::Nothing)
+        Self(Inner::Nothing, "")
     }
 
     /// The next argument.
     pub(crate) fn bind<'v>(self, value: impl Value<'v>) -> Self {
-        Self(match self.0 {
+        let inner = match self.0 {
             Inner::Sqlite { query, binds_now } => Inner::Sqlite { query: query.bind(value), binds_now },
             Inner::Postgres(query) => Inner::Postgres(query.bind(value)),
             inner => inner,
-        })
+        };
+        Self(inner, self.1)
     }
 
     /// The next argument, a list for `= ANY ($1)`: an array on PostgreSQL, JSON on SQLite.
@@ -74,7 +80,7 @@ impl SqlQuery {
     where
         T: ListItem + Encode<'v, Postgres> + Type<Postgres> + PgHasArrayType + 'v,
     {
-        Self(match self.0 {
+        let inner = match self.0 {
             Inner::Sqlite { query, binds_now } => {
                 let json = list.map(|list| {
                     list.iter().map(ListItem::to_json).collect::<serde_json::Value>().to_string()
@@ -83,29 +89,33 @@ impl SqlQuery {
             }
             Inner::Postgres(query) => Inner::Postgres(query.bind(list)),
             inner => inner,
-        })
+        };
+        Self(inner, self.1)
     }
 
     pub(crate) async fn execute(self, connection: &mut impl SqlConnection) -> sqlx::Result<u64> {
         if matches!(self.0, Inner::Nothing) {
             return Ok(0);
         }
-        connection.execute(self).await
+        let span = connection.span(self.1);
+        connection.execute(self).instrument(span.clone()).await.inspect_err(|_| note_failure(&span))
     }
 
     pub(crate) async fn fetch_all(self, connection: &mut impl SqlConnection) -> sqlx::Result<Vec<SqlRow>> {
-        connection.fetch_all(self).await
+        let span = connection.span(self.1);
+        connection.fetch_all(self).instrument(span.clone()).await.inspect_err(|_| note_failure(&span))
     }
 
     pub(crate) async fn fetch_optional(
         self,
         connection: &mut impl SqlConnection,
     ) -> sqlx::Result<Option<SqlRow>> {
-        connection.fetch_optional(self).await
+        let span = connection.span(self.1);
+        connection.fetch_optional(self).instrument(span.clone()).await.inspect_err(|_| note_failure(&span))
     }
 
     pub(crate) async fn fetch_one(self, connection: &mut impl SqlConnection) -> sqlx::Result<SqlRow> {
-        connection.fetch_optional(self).await?.ok_or(sqlx::Error::RowNotFound)
+        self.fetch_optional(connection).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
     /// For the driver of SQLite.
@@ -201,14 +211,14 @@ impl<'r, R> BatchQuery<'r, R> {
     where
         T: Value<'v> + PgHasArrayType,
     {
-        if let [SqlQuery(Inner::Postgres(_))] = &self.queries[..] {
+        if let [SqlQuery(Inner::Postgres(_), _)] = &self.queries[..] {
             let column: Vec<T> = self.rows.iter().map(value).collect();
             self.queries = self
                 .queries
                 .into_iter()
-                .map(|query| match query.0 {
-                    Inner::Postgres(query) => SqlQuery(Inner::Postgres(query.bind(&column))),
-                    inner => SqlQuery(inner),
+                .map(|SqlQuery(inner, name)| match inner {
+                    Inner::Postgres(query) => SqlQuery(Inner::Postgres(query.bind(&column)), name),
+                    inner => SqlQuery(inner, name),
                 })
                 .collect();
             return self;

@@ -6,9 +6,14 @@ use crate::secrets::Sealer;
 use crate::sql::{Backend, Dialect, SqlConnection, SqlQuery, SqlRow, Transaction};
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::watch;
+use tracing::Span;
 
 impl SqlConnection for Tx {
     const DIALECT: Dialect = Dialect::Sqlite;
+
+    fn span(&mut self, statement: &'static str) -> Span {
+        self.1.as_mut().map_or_else(Span::none, |span| span.note(statement))
+    }
 
     async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_sqlite()?.execute(&mut **self).await?.rows_affected())

@@ -21,7 +21,7 @@ mod secrets;
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
-use crate::sql::Backend;
+use crate::sql::{Backend, Dialect, TransactionSpan};
 use crate::{Store, StoreError, StoreOptions, StoreResult, clock, failure};
 use sqlx::pool::PoolConnectionMetadata;
 use sqlx::sqlite::{
@@ -43,11 +43,11 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// A write transaction. Dropping it undoes it.
 #[derive(Debug)]
-pub(crate) struct Tx(Transaction<'static, Sqlite>);
+pub(crate) struct Tx(Transaction<'static, Sqlite>, Option<TransactionSpan>);
 
 impl Tx {
     async fn begin(writer: &SqlitePool) -> sqlx::Result<Self> {
-        Ok(Self(writer.begin_with(BEGIN).await?))
+        Ok(Self(writer.begin_with(BEGIN).await?, None))
     }
 
     async fn commit(self) -> sqlx::Result<()> {
@@ -114,7 +114,10 @@ impl SqliteStore {
     }
 
     async fn write(&self) -> StoreResult<Tx> {
-        Ok(Tx::begin(&self.writer).await?)
+        let span = TransactionSpan::start(Dialect::Sqlite);
+        let mut tx = Tx::begin(&self.writer).await?;
+        tx.1 = Some(span);
+        Ok(tx)
     }
 
     /// Tells this process's workers that there may be work.

@@ -14,6 +14,7 @@ struct Request {
     method: String,
     path: String,
     authorization: Option<String>,
+    traceparent: Option<String>,
     body: Vec<u8>,
 }
 
@@ -30,7 +31,7 @@ fn read_request(stream: &TcpStream) -> io::Result<Option<Request>> {
     let mut words = line.split_whitespace();
     let (Some(method), Some(path)) = (words.next(), words.next()) else { return Ok(None) };
     let mut request =
-        Request { method: method.to_owned(), path: path.to_owned(), authorization: None, body: Vec::new() };
+        Request { method: method.to_owned(), path: path.to_owned(), authorization: None, traceparent: None, body: Vec::new() };
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -39,6 +40,7 @@ fn read_request(stream: &TcpStream) -> io::Result<Option<Request>> {
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().unwrap_or(0),
             "authorization" => request.authorization = Some(value.trim().to_owned()),
+            "traceparent" => request.traceparent = Some(value.trim().to_owned()),
             _ => {}
         }
     }
@@ -75,6 +77,7 @@ fn answer(state: &ServerState, stream: &TcpStream, request: Request) -> io::Resu
                 number: 0,
                 path: request.path.clone(),
                 authorization: request.authorization,
+                traceparent: request.traceparent,
                 body,
                 at: Instant::now(),
             };

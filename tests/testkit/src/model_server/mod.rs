@@ -107,6 +107,7 @@ pub struct ModelRequest {
     pub number: usize,
     pub path: String,
     pub authorization: Option<String>,
+    pub traceparent: Option<String>,
     pub body: Value,
     pub at: Instant,
 }

@@ -9,6 +9,7 @@ mod response;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use probe::ProbeReport;
 
@@ -21,6 +22,7 @@ use response::ResponseCollector;
 use std::fmt;
 use std::time::Duration;
 use tokio::sync::{OnceCell, Semaphore};
+use tracing::Instrument as _;
 use url::Url;
 
 /// Attempts for one response.
@@ -230,6 +232,19 @@ impl Chat for OpenAi {
     }
 
     async fn ask(&self, ask: &ChatRequest, deadline: Deadline) -> Result<ChatResponse, ChatError> {
+        let span = trace::chat_span(&self.endpoint);
+        let outcome = self.ask_with_retries(ask, deadline).instrument(span.clone()).await;
+        trace::record_outcome(&span, &outcome);
+        outcome
+    }
+}
+
+impl OpenAi {
+    async fn ask_with_retries(
+        &self,
+        ask: &ChatRequest,
+        deadline: Deadline,
+    ) -> Result<ChatResponse, ChatError> {
         let deadline = deadline.child(self.endpoint.timeout);
         let permit = deadline.run(self.permits.acquire()).await;
         let _permit = permit.map_err(|_| ChatError::Timeout)?;

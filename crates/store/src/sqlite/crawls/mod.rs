@@ -40,7 +40,7 @@ impl CrawlBackend for SqliteStore {
     }
 
     async fn view_ledger(&self) -> StoreResult<Tx> {
-        Ok(Tx(self.readers.begin().await?))
+        Ok(Tx(self.readers.begin().await?, None))
     }
 
     async fn claim(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
