@@ -30,7 +30,10 @@ pub fn measure(paths: &[PathBuf], rounds: usize) -> Result<f64> {
         let parser = DocumentParser::new(ParserOptions { ocr: None, max_jobs: 1, warm_processes: 0 });
         for path in paths {
             let job = ParseJob::default();
-            runtime.block_on(parser.parse_bytes(Uuid::nil(), fs::read(path)?, &job, MAX_TIME))?;
+            let bytes = fs::read(path)?;
+            runtime.block_on(async {
+                parser.read_bytes(Uuid::nil(), bytes, &job, MAX_TIME).await?.decode().await
+            })?;
         }
         drop(parser);
         wait_for_children(&runtime)?;

@@ -16,7 +16,7 @@ pub use error::ParseError;
 pub use handler::prepare;
 pub use job::{MAX_FILE_BYTES, Mode, ParseJob, ParsedFile};
 pub use ocr_program::{INSTALL_OCR_MODELS, OCR_PROGRAM_VERSION, OcrProgram, OcrProgramError};
-pub use parser::{DocumentParser, OcrSetup, ParserOptions};
+pub use parser::{DocumentParser, FileAnswer, OcrSetup, ParserOptions};
 
 /// The role of the process, see [`sandbox::run_if_sandboxed`].
 pub const ROLE: &str = "documents";

@@ -12,7 +12,7 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
@@ -53,6 +53,8 @@ struct Shared {
     pool: ProcessPool,
     has_ocr: bool,
     max_jobs_per_team: usize,
+    /// A place for each file whose answer is not yet a [`ParsedFile`].
+    places: Arc<Semaphore>,
     /// The places of teams that read files at the moment.
     teams: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
 }
@@ -69,8 +71,9 @@ impl DocumentParser {
             pool.arguments = vec![models.to_string_lossy().into_owned()];
         }
         let max_jobs_per_team = pool.max_jobs.saturating_sub(1).max(1);
+        let places = Arc::new(Semaphore::new(pool.max_jobs.min(Semaphore::MAX_PERMITS)));
         let pool = ProcessPool::new(pool);
-        Self(Arc::new(Shared { pool, has_ocr, max_jobs_per_team, teams: Mutex::default() }))
+        Self(Arc::new(Shared { pool, has_ocr, max_jobs_per_team, places, teams: Mutex::default() }))
     }
 
     /// Reads a file: a regular one that is open for reading only, or [`sandbox::bytes_as_input`]. The time limit holds
@@ -82,29 +85,38 @@ impl DocumentParser {
         job: &'a ParseJob,
         time_limit: Duration,
     ) -> BoxFuture<'a, Result<ParsedFile, ParseError>> {
+        Box::pin(async move { self.read(owner, input, job, time_limit).await?.decode().await })
+    }
+
+    /// The same, but leaves it to the caller when the answer becomes a [`ParsedFile`], which takes memory.
+    pub fn read<'a>(
+        &'a self,
+        owner: Uuid,
+        input: &'a File,
+        job: &'a ParseJob,
+        time_limit: Duration,
+    ) -> BoxFuture<'a, Result<FileAnswer, ParseError>> {
         Box::pin(async move {
             let deadline = Instant::now() + time_limit;
-            let places = self.0.places_of_team(owner);
-            let _place = take_place(&places, deadline).await?;
-            self.run(owner, input, job, deadline).await
+            let places = self.0.take_places(owner, deadline).await?;
+            self.run(owner, input, job, deadline, places).await
         })
     }
 
     /// The same for a file in memory, which is copied when it is the team's turn.
-    pub fn parse_bytes<'a>(
+    pub fn read_bytes<'a>(
         &'a self,
         owner: Uuid,
         bytes: impl AsRef<[u8]> + Send + 'static,
         job: &'a ParseJob,
         time_limit: Duration,
-    ) -> BoxFuture<'a, Result<ParsedFile, ParseError>> {
+    ) -> BoxFuture<'a, Result<FileAnswer, ParseError>> {
         Box::pin(async move {
             let deadline = Instant::now() + time_limit;
-            let places = self.0.places_of_team(owner);
-            let _place = take_place(&places, deadline).await?;
+            let places = self.0.take_places(owner, deadline).await?;
             let copying = tokio::task::spawn_blocking(move || bytes_as_input(bytes.as_ref()));
             let input = copying.await.map_err(unavailable)?.map_err(unavailable)?;
-            self.run(owner, &input, job, deadline).await
+            self.run(owner, &input, job, deadline, places).await
         })
     }
 
@@ -114,17 +126,13 @@ impl DocumentParser {
         input: &File,
         job: &ParseJob,
         deadline: Instant,
-    ) -> Result<ParsedFile, ParseError> {
+        places: Places,
+    ) -> Result<FileAnswer, ParseError> {
         let time_limit = deadline.saturating_duration_since(Instant::now());
         let request = Request { job: job.clone(), time_limit };
         let options = serde_json::to_vec(&request).map_err(unavailable)?;
         let job = Job { owner, options: &options, input: input.as_fd(), time_limit };
-        let answer = self.0.pool.run(job).await?;
-        // It can be as long as a book.
-        let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&answer));
-        let answer: Result<ParsedFile, ParseError> =
-            read.await.map_err(unavailable)?.map_err(|error| ParseError::Crashed(error.to_string()))?;
-        answer
+        Ok(FileAnswer { json: self.0.pool.run(job).await?, _places: places })
     }
 
     /// Whether pictures are read.
@@ -133,7 +141,40 @@ impl DocumentParser {
     }
 }
 
+/// What a process has answered, before it is read. It keeps its places: answers that wait to be read are as few as
+/// the processes.
+#[derive(Debug)]
+pub struct FileAnswer {
+    json: Vec<u8>,
+    _places: Places,
+}
+
+/// That of the team, and that among all.
+type Places = [OwnedSemaphorePermit; 2];
+
+impl FileAnswer {
+    /// Its length; what is made of it takes several times as much.
+    pub fn bytes(&self) -> usize {
+        self.json.len()
+    }
+
+    pub fn decode(self) -> BoxFuture<'static, Result<ParsedFile, ParseError>> {
+        Box::pin(async move {
+            // It can be as long as a book.
+            let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&self.json));
+            let answer: Result<ParsedFile, ParseError> =
+                read.await.map_err(unavailable)?.map_err(|error| ParseError::Crashed(error.to_string()))?;
+            answer
+        })
+    }
+}
+
 impl Shared {
+    async fn take_places(&self, team: Uuid, deadline: Instant) -> Result<Places, ParseError> {
+        let of_team = take_place(self.places_of_team(team), deadline).await?;
+        Ok([of_team, take_place(self.places.clone(), deadline).await?])
+    }
+
     /// One team may not take all processes.
     fn places_of_team(&self, team: Uuid) -> Arc<Semaphore> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,8 +188,8 @@ impl Shared {
     }
 }
 
-async fn take_place(places: &Semaphore, deadline: Instant) -> Result<SemaphorePermit<'_>, ParseError> {
-    let place = timeout_at(deadline, places.acquire()).await.map_err(|_| ParseError::TimedOut)?;
+async fn take_place(places: Arc<Semaphore>, deadline: Instant) -> Result<OwnedSemaphorePermit, ParseError> {
+    let place = timeout_at(deadline, places.acquire_owned()).await.map_err(|_| ParseError::TimedOut)?;
     // The semaphore is never closed.
     place.map_err(unavailable)
 }

@@ -36,7 +36,7 @@ pub use block::{
 pub use detect::{FileHint, FileKind, detect};
 pub use error::DocumentError;
 pub use html::to_html;
-pub use limit::{MAX_TEXT_BYTES, limit_text};
+pub use limit::{MAX_TEXT_BYTES, limit_text, text_bytes};
 pub use markdown::{BlockMarkdown, Markdown, MarkdownOptions, PageMarkdown, to_markdown};
 pub use ocr::{parse_picture, read_pages_by_ocr};
 pub use parse::{ParseOptions, parse};

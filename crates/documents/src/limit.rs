@@ -33,6 +33,11 @@ pub fn limit_text(document: &mut Document) {
     }
 }
 
+/// How long the text of a document is, with what is written beside it.
+pub fn text_bytes(document: &Document) -> usize {
+    document.pages.iter().map(|page| cost_of(&page.blocks)).sum()
+}
+
 /// What blocks cost, by the same measure.
 pub(crate) fn cost_of(blocks: &[Block]) -> usize {
     let cost = |block: &Block| match &block.content {

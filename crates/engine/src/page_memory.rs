@@ -1,17 +1,21 @@
 //! What bodies of pages take in memory together is bounded, for the whole process and whatever the plans of
 //! its callers allow. A body needs a place before any of it is read, and a second, large one before more than
 //! [`MAX_SMALL_BODY_BYTES`] of it is; both are held until the page is written. Whoever finds no place waits,
-//! without reading, until its deadline. Nobody who holds a large place waits for anything more, so places
-//! always come back.
+//! without reading, until its deadline.
+//!
+//! What is made of a body is bounded apart from it, by bytes: a small file can be a long text, and one page that
+//! many callers share becomes a document for each of them. A file takes room before its text is read, a document
+//! before it is written. Room is always asked for in one order (bodies, files, documents), so whoever waits
+//! for one kind is waited for by none who holds it, and all of it comes back.
 //!
 //! Between teams places are shared out fairly: those that wait take turns by team, and one team never holds
 //! them all.
 
+mod slots;
+
 use futures_util::future::BoxFuture;
-use parking_lot::{Mutex, MutexGuard};
-use std::collections::{HashMap, VecDeque};
+use slots::{MemorySlot, MemorySlots};
 use std::sync::Arc;
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// A body up to this size needs no large place.
@@ -20,20 +24,34 @@ pub const MAX_SMALL_BODY_BYTES: usize = 1 << 20;
 const MAX_BODY_BYTES: u64 = 50 << 20;
 /// However little memory there is, so many pages are read at once.
 const MIN_SMALL_SLOTS: u64 = 16;
+/// What texts of files and documents are counted in, and what is so small that it is not counted.
+const ROOM_BYTES: usize = 1 << 20;
+/// However little memory there is, so much is there for texts of files, and as much for documents.
+const MIN_ROOM_BYTES: u64 = 64 << 20;
 
 /// The bound of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct PageMemory {
     small: Arc<MemorySlots>,
     large: Arc<MemorySlots>,
+    files: Arc<MemorySlots>,
+    documents: Arc<MemorySlots>,
 }
 
 impl PageMemory {
-    /// About so many bytes: one half for small bodies, one half for large ones. At least one large body can
-    /// always be read.
+    /// About so many bytes for bodies: one half for small ones, one half for large ones. At least one large body
+    /// can always be read. Half as many again for what is made of them: [`Self::room_bytes`] for the texts of
+    /// files, and as many for documents.
     pub fn new(bytes: u64) -> Self {
         let (small, large) = Self::slots(bytes);
-        Self { small: MemorySlots::new(small), large: MemorySlots::new(large) }
+        let room = usize::try_from(Self::room_bytes(bytes)).unwrap_or(usize::MAX) / ROOM_BYTES;
+        let [small, large, files, documents] = [small, large, room, room].map(MemorySlots::new);
+        Self { small, large, files, documents }
+    }
+
+    /// What the texts of files may take where bodies may take so many bytes; documents may take as much.
+    pub fn room_bytes(bytes: u64) -> u64 {
+        (bytes / 4).max(MIN_ROOM_BYTES)
     }
 
     /// How many small and large bodies so many bytes are enough for.
@@ -73,177 +91,60 @@ impl TeamMemory {
     pub fn of_team(&self, team: Uuid) -> Self {
         self.memory.of_team(team)
     }
+
+    /// Room for a document of so many bytes, until it is dropped.
+    pub fn room_for_document(&self, bytes: usize) -> BoxFuture<'_, Room> {
+        self.room(&self.memory.documents, bytes)
+    }
+
+    fn room<'a>(&'a self, slots: &'a Arc<MemorySlots>, bytes: usize) -> BoxFuture<'a, Room> {
+        Box::pin(async move {
+            let count = bytes / ROOM_BYTES;
+            Room(if count == 0 { None } else { Some(slots.take(self.team, count).await) })
+        })
+    }
 }
 
-/// The places that one body holds.
+/// Room that a text takes; none for a small one.
+#[derive(Debug, Default)]
+pub struct Room(#[expect(dead_code, reason = "given back when it is dropped")] Option<MemorySlot>);
+
+/// The places that one body holds, and the room of the file that was read from it.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     small: Option<MemorySlot>,
     large: Option<MemorySlot>,
+    file: Room,
 }
 
 impl BodyMemory {
     /// Makes room for a body of so many bytes: `None` when there is room, else what to wait for.
     pub fn grow<'a>(&'a mut self, memory: &'a TeamMemory, bytes: usize) -> Option<BoxFuture<'a, ()>> {
-        let PageMemory { small, large } = &memory.memory;
+        let PageMemory { small, large, .. } = &memory.memory;
         if self.small.is_none() {
-            self.small = small.try_take_slot(memory.team);
+            self.small = small.try_take(memory.team, 1);
         }
         let needs_large = bytes > MAX_SMALL_BODY_BYTES;
         if needs_large && self.small.is_some() && self.large.is_none() {
-            self.large = large.try_take_slot(memory.team);
+            self.large = large.try_take(memory.team, 1);
         }
         if self.small.is_some() && (!needs_large || self.large.is_some()) {
             return None;
         }
         Some(Box::pin(async move {
             if self.small.is_none() {
-                self.small = Some(small.take_slot(memory.team).await);
+                self.small = Some(small.take(memory.team, 1).await);
             }
             if needs_large && self.large.is_none() {
-                self.large = Some(large.take_slot(memory.team).await);
+                self.large = Some(large.take(memory.team, 1).await);
             }
         }))
     }
-}
 
-/// A number of places, handed out fairly.
-struct MemorySlots {
-    /// The most that one team holds: others find a place at once.
-    most_of_one: usize,
-    state: Mutex<MemoryState>,
-}
-
-struct MemoryState {
-    free: usize,
-    held: HashMap<Uuid, usize>,
-    /// Teams that wait, whose turn it is first. A team is there once, and only while somebody of it waits.
-    waiting: VecDeque<(Uuid, VecDeque<oneshot::Sender<MemorySlot>>)>,
-}
-
-impl std::fmt::Debug for MemorySlots {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let state = self.state();
-        out.debug_struct("MemorySlots")
-            .field("free", &state.free)
-            .field("teams_waiting", &state.waiting.len())
-            .finish()
-    }
-}
-
-/// One place; dropping it gives it to whoever is next.
-struct MemorySlot {
-    /// None once it was given back.
-    slots: Option<Arc<MemorySlots>>,
-    team: Uuid,
-}
-
-impl std::fmt::Debug for MemorySlot {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("MemorySlot").field("team", &self.team).finish_non_exhaustive()
-    }
-}
-
-impl Drop for MemorySlot {
-    fn drop(&mut self) {
-        if let Some(slots) = self.slots.take() {
-            slots.give_back(self.team);
-            slots.hand_out();
-        }
-    }
-}
-
-impl MemorySlots {
-    fn new(count: usize) -> Arc<Self> {
-        let state = MemoryState { free: count, held: HashMap::new(), waiting: VecDeque::new() };
-        Arc::new(Self { most_of_one: (count - count / 4).max(1), state: Mutex::new(state) })
-    }
-
-    fn state(&self) -> MutexGuard<'_, MemoryState> {
-        self.state.lock()
-    }
-
-    /// A place that is free for this team now, and that nobody waits for.
-    fn try_take_slot(self: &Arc<Self>, team: Uuid) -> Option<MemorySlot> {
-        let mut state = self.state();
-        let held = state.held.get(&team).copied().unwrap_or(0);
-        // Of those that wait while places are free, each is at the most of its own team.
-        let is_waiting = state.waiting.iter().any(|(waiting, _)| *waiting == team);
-        if state.free == 0 || held >= self.most_of_one || is_waiting {
-            return None;
-        }
-        state.free -= 1;
-        *state.held.entry(team).or_default() += 1;
-        Some(MemorySlot { slots: Some(self.clone()), team })
-    }
-
-    async fn take_slot(self: &Arc<Self>, team: Uuid) -> MemorySlot {
-        loop {
-            if let Some(slot) = self.try_take_slot(team) {
-                return slot;
-            }
-            let (give, given) = oneshot::channel();
-            {
-                let mut state = self.state();
-                match state.waiting.iter_mut().find(|(waiting, _)| *waiting == team) {
-                    Some((_, line)) => line.push_back(give),
-                    None => state.waiting.push_back((team, VecDeque::from([give]))),
-                }
-            }
-            // A place that came back between the two looks.
-            self.hand_out();
-            if let Ok(slot) = given.await {
-                return slot;
-            }
-        }
-    }
-
-    fn give_back(&self, team: Uuid) {
-        let mut state = self.state();
-        state.free += 1;
-        if let Some(held) = state.held.get_mut(&team) {
-            *held -= 1;
-            if *held == 0 {
-                state.held.remove(&team);
-            }
-        }
-    }
-
-    /// Gives free places to those who wait, one team after the other.
-    fn hand_out(self: &Arc<Self>) {
-        while let Some((give, slot)) = self.next() {
-            if let Err(mut unwanted) = give.send(slot) {
-                // Whoever waited has gone in this very moment: the next turn of this loop finds another.
-                unwanted.slots = None;
-                self.give_back(unwanted.team);
-            }
-        }
-    }
-
-    /// The next who waits and may have a place, with the place.
-    fn next(self: &Arc<Self>) -> Option<(oneshot::Sender<MemorySlot>, MemorySlot)> {
-        let mut state = self.state();
-        for _ in 0..state.waiting.len() {
-            if state.free == 0 {
-                return None;
-            }
-            let (team, mut line) = state.waiting.pop_front()?;
-            while line.front().is_some_and(oneshot::Sender::is_closed) {
-                line.pop_front();
-            }
-            let may = state.held.get(&team).copied().unwrap_or(0) < self.most_of_one;
-            let given = if may { line.pop_front() } else { None };
-            // Its turn is over, or it has to wait for one of its own.
-            if !line.is_empty() {
-                state.waiting.push_back((team, line));
-            }
-            if let Some(give) = given {
-                state.free -= 1;
-                *state.held.entry(team).or_default() += 1;
-                return Some((give, MemorySlot { slots: Some(self.clone()), team }));
-            }
-        }
-        None
+    /// Waits for room for the text of the file that this body is: so many bytes, with all that is made of it
+    /// before a document is written.
+    pub async fn hold_file(&mut self, memory: &TeamMemory, bytes: usize) {
+        self.file = memory.room(&memory.memory.files, bytes).await;
     }
 }
 
@@ -263,49 +164,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_team_never_holds_them_all_and_those_that_wait_take_turns() {
-        let (busy, other) = teams();
-        let slots = MemorySlots::new(4);
-        let mut held: Vec<MemorySlot> = (0..3).map_while(|_| slots.try_take_slot(busy)).collect();
-        assert_eq!(held.len(), 3, "three of four");
-        assert!(slots.try_take_slot(busy).is_none(), "the last one is for others");
-        let mut waiting: Vec<_> =
-            [busy, busy, other, other].map(|team| Box::pin(slots.take_slot(team))).into();
-        let mut ready: Vec<Option<MemorySlot>> = waiting.iter_mut().map(FutureExt::now_or_never).collect();
-        let got = |ready: &[Option<MemorySlot>]| ready.iter().map(Option::is_some).collect::<Vec<_>>();
-        assert_eq!(got(&ready), [false, false, true, false], "the other team finds its place at once");
-        for expected in [[true, false, true, false], [true, false, true, true], [true, true, true, true]] {
-            held.pop();
-            for (one, slot) in waiting.iter_mut().zip(&mut ready) {
-                if slot.is_none() {
-                    *slot = one.now_or_never();
-                }
-            }
-            assert_eq!(got(&ready), expected, "one team after the other");
-        }
-        drop((held, ready));
-        let state = slots.state();
-        assert_eq!((state.free, state.held.len(), state.waiting.len()), (4, 0, 0));
-    }
-
-    #[tokio::test]
-    async fn who_leaves_the_line_takes_no_place_along() {
-        let (team, other) = teams();
-        let slots = MemorySlots::new(1);
-        let held = slots.try_take_slot(team).unwrap();
-        let mut leaves = Box::pin(slots.take_slot(other));
-        assert!(leaves.as_mut().now_or_never().is_none());
-        let mut stays = Box::pin(slots.take_slot(other));
-        assert!(stays.as_mut().now_or_never().is_none());
-        let mut late = Box::pin(slots.take_slot(team));
-        assert!(late.as_mut().now_or_never().is_none());
-        drop(leaves);
-        drop(held);
-        let slot = stays.await;
-        // Given, and never looked at.
-        drop(slot);
-        drop(late);
-        assert_eq!(slots.state().free, 1);
+    async fn documents_share_the_room_by_their_bytes() {
+        let memory = PageMemory::new(0);
+        let (one, other) = teams();
+        let (one, other) = (memory.of_team(one), memory.of_team(other));
+        let share = usize::try_from(MIN_ROOM_BYTES).unwrap() / 4 * 3;
+        let long = one.room_for_document(10 * share).await;
+        assert!(one.room_for_document(ROOM_BYTES).now_or_never().is_none(), "its team has its share");
+        other.room_for_document(share / 3).now_or_never().expect("the rest is for others");
+        one.room_for_document(ROOM_BYTES - 1).now_or_never().expect("short ones need none");
+        let mut body = BodyMemory::default();
+        body.hold_file(&one, share).now_or_never().expect("files have their own");
+        drop(long);
+        one.room_for_document(share).now_or_never().expect("given back");
     }
 
     #[tokio::test]

@@ -27,6 +27,7 @@ use wire::WireError;
 
 use crate::message_meter::ClientMemory;
 use crate::report::Report;
+use crate::response_memory::ResponseMemory;
 use crate::shared_memory::SharedMemory;
 use crate::telemetry::Telemetry;
 
@@ -43,6 +44,8 @@ pub struct Settings {
     pub cors: Cors,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
+    /// Days until a new key expires, where its request does not say; never without.
+    pub key_days: Option<u32>,
 }
 
 /// The origins whose pages may call this server from a browser.
@@ -99,6 +102,7 @@ pub struct AppParts {
     pub authorizations: Option<Authorizations>,
     pub settings: Settings,
     pub body_memory: SharedMemory,
+    pub response_memory: ResponseMemory,
     pub client_memory: ClientMemory,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

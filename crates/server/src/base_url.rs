@@ -80,6 +80,7 @@ pub(crate) mod tests {
             public_url: public_url.map(str::to_owned),
             cors: Cors::None,
             body_limit: 1,
+            key_days: None,
         }
     }
 

@@ -15,6 +15,10 @@ use tokio::time::{Instant, Sleep, sleep};
 /// not keep it open. A slow link moves much more: the kernel asks for more only after some 60 KB have been
 /// sent, which takes half a minute at 2 KB a second.
 const MIN_PROGRESS_BYTES: usize = 16 * 1024;
+/// What is read at once. hyper begins with a buffer of 8 KB for each connection and doubles it whenever a read fills it,
+/// up to the limit for the head of a request: whoever connects could have that much kept by sending a long body. Reads
+/// that never fill it leave it as it is.
+const MAX_READ_BYTES: usize = 8 * 1024 - 1;
 /// Unsent bytes that the kernel buffers for one connection. With its default of several megabytes a slow
 /// reader would seem to make no progress for minutes, because the socket only becomes writable again after a
 /// third has been sent.
@@ -112,9 +116,12 @@ impl<S: AsyncRead + Abort + Unpin, P: Unpin> AsyncRead for Connection<S, P> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        let counted = self.meter.note_read(buffer.filled().len() - before);
+        let mut part = [0; MAX_READ_BYTES];
+        let most = part.len().min(buffer.remaining());
+        let mut part = ReadBuf::new(&mut part[..most]);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
+        buffer.put_slice(part.filled());
+        let counted = self.meter.note_read(part.filled().len());
         if counted.is_err() {
             self.stream.abort();
             metrics::counter!("gannet_connections_cut_total", "reason" => "too_much_at_once").increment(1);
@@ -208,6 +215,25 @@ mod tests {
         ours.write_all(&vec![0; 200 * 1024]).await.unwrap();
         reader.await.unwrap();
         assert!(began.elapsed() > TIMEOUT * 2, "it took longer than one timeout");
+    }
+
+    #[tokio::test]
+    async fn a_read_never_fills_the_buffer_that_would_then_be_doubled() {
+        let (ours, mut theirs) = duplex(1 << 20);
+        let mut ours = Connection::new(ours, TIMEOUT, ());
+        let sent: Vec<u8> = (0..100_000_u32).map(|byte| byte.to_le_bytes()[0]).collect();
+        theirs.write_all(&sent).await.unwrap();
+        drop(theirs);
+        let (mut received, mut buffer) = (Vec::new(), [0; 8192]);
+        loop {
+            let count = ours.read(&mut buffer).await.unwrap();
+            if count == 0 {
+                break;
+            }
+            assert!(count < 8192);
+            received.extend_from_slice(&buffer[..count]);
+        }
+        assert_eq!(received, sent);
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@ use wire::WireError;
 
 /// So much of every sender takes nothing: the number of connections bounds it, and small messages are served whoever
 /// sends large ones.
-const FREE_BYTES: usize = 16 * 1024;
+pub const FREE_BYTES: usize = 16 * 1024;
 /// How many bodies of the largest size may be in memory at once, and what they may have at least.
 const LARGE_BODIES_AT_ONCE: usize = 8;
 const MIN_BODY_MEMORY: usize = 64 * 1024 * 1024;
@@ -31,6 +31,10 @@ impl SharedMemory {
     /// Whether anybody else holds it.
     pub fn is_used(&self) -> bool {
         Arc::strong_count(&self.0) > 1
+    }
+
+    pub fn free_bytes(&self) -> usize {
+        self.0.available_permits()
     }
 
     /// Nothing of it yet.

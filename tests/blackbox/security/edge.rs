@@ -6,6 +6,7 @@ mod connections;
 mod data_folder;
 mod imports;
 mod requests;
+mod responses;
 
 use crate::server::{ServerConfig, run};
 

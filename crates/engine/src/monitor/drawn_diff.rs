@@ -2,6 +2,7 @@
 //! as often as they like.
 
 use notifications::pages::HtmlPage;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -16,18 +17,19 @@ struct Drawn {
     check: Uuid,
     /// Its links begin with this.
     base_url: String,
-    page: HtmlPage,
+    /// Shared by all readers, who may take their time.
+    page: Arc<HtmlPage>,
     until: Instant,
 }
 
 impl DrawnDiff {
-    pub fn page_of(&self, check: Uuid, base_url: &str) -> Option<HtmlPage> {
+    pub fn page_of(&self, check: Uuid, base_url: &str) -> Option<Arc<HtmlPage>> {
         let drawn = self.0.as_ref()?;
         let is_it = drawn.check == check && drawn.base_url == base_url && drawn.until > Instant::now();
         is_it.then(|| drawn.page.clone())
     }
 
-    pub fn keep(&mut self, check: Uuid, base_url: &str, page: &HtmlPage) {
+    pub fn keep(&mut self, check: Uuid, base_url: &str, page: &Arc<HtmlPage>) {
         let (base_url, until) = (base_url.to_owned(), Instant::now() + SHOWN_FOR);
         self.0 = Some(Drawn { check, base_url, page: page.clone(), until });
     }
@@ -40,6 +42,7 @@ mod tests {
     #[test]
     fn a_page_is_shown_again_for_its_check_and_address_only() {
         let page = HtmlPage { html: "<p>diff</p>".to_owned(), content_security_policy: String::new() };
+        let page = Arc::new(page);
         let (mut drawn, check) = (DrawnDiff::default(), Uuid::from_u128(1));
         assert!(drawn.page_of(check, "http://a").is_none());
         drawn.keep(check, "http://a", &page);

@@ -277,6 +277,15 @@ fn bad_selector(field: &str, error: &SelectorError) -> Error {
     }
 }
 
+/// About how much memory the document of a page takes, as it is written and as JSON; nothing where it is small.
+pub fn expected_bytes(plan: &ScrapePlan, fetched: &FetchedPage) -> usize {
+    let formats = &plan.formats;
+    let raw = formats.raw_html || formats.raw_base64;
+    let texts = [formats.reads_text(), formats.html, raw, formats.whole_markdown, fetched.file.is_some()];
+    let copies = 2 * texts.into_iter().filter(|is_written| *is_written).count();
+    if fetched.is_large() { fetched.text_bytes().saturating_mul(copies) } else { 0 }
+}
+
 /// The bytes of a document's large fields.
 pub fn size(document: &Document) -> usize {
     let texts = [&document.markdown, &document.html, &document.raw_html, &document.raw_base64];

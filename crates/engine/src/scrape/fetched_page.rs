@@ -3,7 +3,7 @@
 use super::file;
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
-use crate::page_memory::BodyMemory;
+use crate::page_memory::{BodyMemory, MAX_SMALL_BODY_BYTES};
 use crate::wall::{LadderStep, Rung};
 use browser::{ActionResult, ScreenshotImage, StorageState};
 use bytes::Bytes;
@@ -79,6 +79,16 @@ impl FetchedPage {
     /// Credits that it costs beyond those of a page.
     pub fn extra_credits(&self) -> i64 {
         self.file.as_deref().map_or(0, file::extra_credits)
+    }
+
+    /// How long the text is that its documents are written of.
+    pub fn text_bytes(&self) -> usize {
+        self.file.as_deref().map_or(self.response.body.len(), |file| documents::text_bytes(&file.document))
+    }
+
+    /// Whether a document of it takes so much memory that there must be room for it first.
+    pub fn is_large(&self) -> bool {
+        self.text_bytes() > MAX_SMALL_BODY_BYTES
     }
 }
 

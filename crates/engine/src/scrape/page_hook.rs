@@ -54,10 +54,15 @@ impl<T: Send + 'static> PageWork<T> {
         }
     }
 
-    /// The work as a hook for the fetch of this request.
+    /// The work as a hook for the fetch of this request. What would take much memory is left for later, when
+    /// there is room for it.
     pub fn as_hook(&self) -> PageHook {
         let work = self.clone();
-        Box::new(move |fetched| work.run(fetched, true))
+        Box::new(move |fetched| {
+            if !fetched.is_large() {
+                work.run(fetched, true);
+            }
+        })
     }
 
     fn replace(&self, state: PageWorkState<T>) -> PageWorkState<T> {

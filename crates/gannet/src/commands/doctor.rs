@@ -2,11 +2,13 @@
 //! Exit code 0: success. 1: something required does not work.
 
 mod code;
+mod collector;
 mod documents;
 mod index;
 mod mail;
 mod model;
 mod ocr;
+mod print;
 mod search;
 mod secrets;
 mod web_bot_auth;
@@ -66,9 +68,9 @@ impl Doctor {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let findings = check_parts(settings).await;
         if self.json {
-            print_json(settings, &findings)?;
+            print::print_json(settings, &findings)?;
         } else {
-            print_text(settings, &findings);
+            print::print_text(settings, &findings);
         }
         let broken = findings.iter().any(|finding| finding.verdict == CheckStatus::Broken);
         Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -81,7 +83,7 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
     let stored =
         async { [database(settings).await, secrets::check(settings).await, objects(settings).await] };
     // On the heap: together they are large.
-    let ([database, secrets, objects], sandbox, documents, chromium, code, model, mail, index) = tokio::join!(
+    let ([database, secrets, objects], sandbox, documents, chromium, code, model, mail, index, collector) = tokio::join!(
         Box::pin(stored),
         Box::pin(sandboxed_process()),
         Box::pin(documents::check(settings)),
@@ -90,8 +92,9 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
         Box::pin(model::check(settings)),
         Box::pin(mail::check(settings)),
         Box::pin(index::check(settings)),
+        Box::pin(collector::check(settings)),
     );
-    vec![
+    let first = [
         database,
         secrets,
         objects,
@@ -102,13 +105,9 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
         documents,
         ocr::check(settings),
         chromium,
-        code,
-        postgresql(settings),
-        model,
-        mail,
-        search::check(settings),
-        index,
-    ]
+    ];
+    let last = [postgresql(settings), model, mail, search::check(settings), index, collector];
+    first.into_iter().chain(code).chain(last).collect()
 }
 
 /// The same for the server that is running with these settings.
@@ -316,48 +315,6 @@ fn postgresql(settings: &Settings) -> CheckResult {
     CheckResult { part: "postgresql", verdict: CheckStatus::Ok, text: text.to_owned() }
 }
 
-fn print_text(settings: &Settings, findings: &[CheckResult]) {
-    println!("Parts");
-    for CheckResult { part, verdict, text } in findings {
-        let mark = match verdict {
-            CheckStatus::Ok => "ok     ",
-            CheckStatus::Missing => "missing",
-            CheckStatus::Warning => "WARNING",
-            CheckStatus::Broken => "BROKEN ",
-        };
-        println!("  {mark}  {part:<11} {text}");
-    }
-    println!("\nLimits in force");
-    for (name, text) in limits(settings) {
-        println!("  {name:<22} {text}");
-    }
-    println!("\nSettings");
-    for given in &settings.given {
-        println!(
-            "  {:<22} {:<26} {:<28} {}",
-            given.setting.name,
-            given.shown(),
-            given.source.to_string(),
-            given.setting.help
-        );
-    }
-}
-
-fn print_json(settings: &Settings, findings: &[CheckResult]) -> Result<()> {
-    let given: Vec<_> = settings
-        .given
-        .iter()
-        .map(|given| {
-            serde_json::json!({ "name": given.setting.name, "value": given.shown(), "source": given.source.to_string() })
-        })
-        .collect();
-    let limits: serde_json::Map<_, _> =
-        limits(settings).into_iter().map(|(name, text)| (name, serde_json::Value::from(text))).collect();
-    let report = serde_json::json!({ "parts": findings, "limits": limits, "settings": given });
-    println!("{}", serde_json::to_string_pretty(&report)?);
-    Ok(())
-}
-
 fn page_memory(settings: &Settings) -> String {
     let (small, large) = PageMemory::slots(settings.page_memory);
     format!(
@@ -401,6 +358,13 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
         ("webhooks".to_owned(), format!("{}, failed ones are deleted first", size(settings.webhooks_limit))),
         ("free disk space".to_owned(), format!("{}, no new work below this", size(settings.min_free_disk))),
         ("memory of pages".to_owned(), page_memory(settings)),
+        (
+            "memory of responses".to_owned(),
+            format!(
+                "{}, half of it for one team; more are refused",
+                size(settings.response_memory as u64)
+            ),
+        ),
         ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
         ("pages and runs at once".to_owned(), format!("{} in this process", settings.workers)),
         ("lease of a page or run".to_owned(), format!("{} s", settings.lease.as_secs_f64())),

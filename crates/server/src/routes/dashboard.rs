@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::shared_document::takes_gzip;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -12,12 +13,20 @@ use dashboard::{Asset, CONTENT_SECURITY_POLICY};
 use wire::Kind;
 
 pub fn routes() -> Router<App> {
-    Router::new().route("/", get(page)).route("/assets/{version}/{*path}", get(asset))
+    Router::new()
+        .route("/", get(page))
+        .route("/favicon.ico", get(icon))
+        .route("/assets/{version}/{*path}", get(asset))
 }
 
 async fn page(State(app): State<App>, headers: HeaderMap) -> Response {
     let Some(dashboard) = &app.dashboard else { return Redirect::temporary("/docs").into_response() };
     respond(dashboard.page(), &headers)
+}
+
+/// Browsers ask for it on pages that name no icon: differences of monitors, the live view, replays.
+async fn icon(State(app): State<App>, headers: HeaderMap) -> Response {
+    respond(app.dashboard.as_ref().and_then(dashboard::Dashboard::icon), &headers)
 }
 
 async fn asset(
@@ -32,10 +41,6 @@ fn respond(asset: Option<Asset>, asked: &HeaderMap) -> Response {
     let Some(asset) = asset else { return ApiError::from(Kind::NotFound).into_response() };
     let text = |name| asked.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
     let unchanged = text(header::IF_NONE_MATCH).split(',').any(|tag| tag.trim() == asset.etag);
-    let takes_gzip = text(header::ACCEPT_ENCODING).split(',').any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        name.trim() == "gzip" && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
-    });
     let caching = if asset.immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = HttpResponse::builder()
         .header(header::CONTENT_TYPE, asset.content_type)
@@ -49,7 +54,7 @@ fn respond(asset: Option<Asset>, asked: &HeaderMap) -> Response {
     let body = if unchanged {
         response = response.status(StatusCode::NOT_MODIFIED);
         Body::empty()
-    } else if let Some(gzip) = asset.gzip.filter(|_| takes_gzip) {
+    } else if let Some(gzip) = asset.gzip.filter(|_| takes_gzip(asked)) {
         response = response.header(header::CONTENT_ENCODING, "gzip");
         Body::from(gzip)
     } else {

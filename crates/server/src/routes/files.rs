@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::body::QueryString;
 use crate::error::ApiError;
 use crate::file_bytes::FileBytes;
+use crate::response_memory::ResponseTeam;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -46,5 +47,7 @@ async fn file(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
     ];
-    Ok((headers, file.bytes).into_response())
+    let mut response = (headers, file.bytes).into_response();
+    response.extensions_mut().insert(ResponseTeam::OF_LINKS);
+    Ok(response)
 }

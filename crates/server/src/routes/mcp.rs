@@ -3,6 +3,7 @@
 
 use crate::app::{App, Cors, Settings};
 use crate::auth::{client_address, error_response, identify};
+use crate::response_memory::ResponseTeam;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -79,7 +80,11 @@ async fn require_key(State(app): State<App>, mut request: Request, next: Next) -
     }
     let address = client_address(request.extensions());
     match identify(&app, request.method(), request.headers(), address).await {
-        Ok(_) => next.run(request).await,
+        Ok(caller) => {
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(ResponseTeam(caller.counted_as()));
+            response
+        }
         Err(error) => error_response(&app, error, request.headers()),
     }
 }

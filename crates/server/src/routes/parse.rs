@@ -4,9 +4,9 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody, QueryString};
+use crate::document_body::document_response;
 use crate::error::ApiError;
 use crate::file_bytes::FileBytes;
-use crate::routes::scrape::document_response;
 use crate::upload;
 use access::RateGroup;
 use axum::Json;
@@ -73,7 +73,7 @@ async fn parse(
         let plan = app.parser.plan(&caller, &asked)?;
         app.parser.parse_reference(&caller, plan, asked.upload_ref.as_deref(), key, &base).await?
     };
-    Ok(document_response(&scraped.document))
+    Ok(document_response(scraped.id, scraped.document))
 }
 
 /// The options of a form. Without any, the defaults hold.

@@ -5,6 +5,7 @@ use super::session_links::{TokenQuery, embeddable_page, parse_id};
 use crate::app::App;
 use crate::body::QueryString;
 use crate::error::ApiError;
+use crate::response_memory::ResponseTeam;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -70,5 +71,7 @@ fn pictures(mime: &'static str, bytes: Vec<u8>) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
     ];
-    (headers, bytes).into_response()
+    let mut response = (headers, bytes).into_response();
+    response.extensions_mut().insert(ResponseTeam::OF_LINKS);
+    response
 }

@@ -4,10 +4,11 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody};
+use crate::document_body::document_response;
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use engine::search::call_tools;
 use utoipa_axum::router::OpenApiRouter;
@@ -47,7 +48,7 @@ async fn scrape(
     let base = base_url(&app.settings, &headers);
     let scraped = app.scraper.scrape(&caller, plan, key, &base).await?;
     app.scraper.keep_request(&caller, scraped.id, &asked).await;
-    Ok(document_response(&scraped.document))
+    Ok(document_response(scraped.id, scraped.document))
 }
 
 /// Get the result of a scrape of the last 24 hours
@@ -62,7 +63,7 @@ async fn find(
     Authenticated(caller): Authenticated,
     JobId(id): JobId,
 ) -> Result<Response, ApiError> {
-    Ok(document_response(&app.scraper.find(&caller, id).await?))
+    Ok(document_response(id, app.scraper.find(&caller, id).await?))
 }
 
 /// Validates the caller's id of a tool call. Tools do nothing here, so a repeated id changes nothing.
@@ -74,14 +75,4 @@ fn check_request_id(headers: &HeaderMap) -> Result<(), WireError> {
     }
     let text = "must be 1 to 128 letters, digits, dots, underscores, colons and dashes";
     Err(WireError::invalid(&[Issue::at("x-request-id", text, "invalid_value")]))
-}
-
-/// The document is already JSON; it is copied once.
-pub fn document_response(document: &[u8]) -> Response {
-    const PREFIX: &[u8] = br#"{"success":true,"data":"#;
-    let mut body = Vec::with_capacity(PREFIX.len() + document.len() + 1);
-    body.extend_from_slice(PREFIX);
-    body.extend_from_slice(document);
-    body.push(b'}');
-    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }

@@ -14,6 +14,7 @@ use crate::auth::{client_address, error_response, identify, sign_in_token};
 use crate::body::{ReadBody, SMALL_BODY_BYTES, read_body};
 use crate::deprecation::deprecation_headers;
 use crate::error::ApiError;
+use crate::response_memory::HeldResponse;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -218,6 +219,8 @@ async fn rewritten(response: Response, change: impl FnOnce(&mut Object)) -> Resp
     };
     change(&mut object);
     parts.headers.remove(CONTENT_LENGTH);
+    // What the other body was made of is gone with it.
+    parts.extensions.remove::<HeldResponse>();
     Response::from_parts(parts, Body::from(Value::Object(object).to_string()))
 }
 

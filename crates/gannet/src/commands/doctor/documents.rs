@@ -14,7 +14,7 @@ const SAMPLE: &[u8] = b"{\\rtf1 A sample.}";
 pub async fn check(settings: &Settings) -> CheckResult {
     let part = "documents";
     let documents = data_dir::open_documents(settings);
-    match documents.parse_bytes(Uuid::nil(), SAMPLE, &ParseJob::default(), PROBE_TIMEOUT).await {
+    match documents.read_bytes(Uuid::nil(), SAMPLE, &ParseJob::default(), PROBE_TIMEOUT).await {
         Ok(_) => {
             let ocr = if documents.has_ocr() { "with OCR" } else { "without OCR" };
             let text = format!(
