@@ -68,6 +68,8 @@ async fn keys_are_created_listed_and_revoked_on_the_command_line() {
     assert_eq!(wait_until_refused(&http).await, "Unauthorized: Invalid token");
     let (code, _, error) = run(config.command(&["keys", "revoke", "0"]));
     assert!(code == Some(1) && error.contains("keys have an id"), "{error}");
+    let (code, _, error) = run(config.command(&["keys", "revoke", "ffff"]));
+    assert!(code == Some(1) && error.contains("no key has an id that starts with `ffff`"), "{error}");
     let (code, _, error) = run(config.command(&["keys", "create", "x", "--scopes", "fly"]));
     assert!(code == Some(2) && error.contains("unknown scope `fly`"), "{error}");
 }
@@ -180,4 +182,45 @@ async fn revoking_an_unknown_or_revoked_key_is_an_error() {
     server.http.delete("/admin/keys/x").await.unwrap().expect_error(400, "Bad Request: id: must be a UUID");
     let response = server.http.post("/admin/keys", &json!({ "name": "", "scopes": [] })).await.unwrap();
     assert_eq!(response.json["details"].as_array().unwrap().len(), 2, "{}", response.text);
+}
+
+#[tokio::test]
+async fn new_keys_end_by_themselves_where_the_operator_says_so() {
+    let dir = TempDir::new();
+    let config = ServerConfig::at(dir.path()).set("key_days", "30");
+    let server = config.start().await;
+    let days_left = |key: &serde_json::Value| {
+        let end = key["expiresAt"].as_str().and_then(stored_data::time::parse_iso)?;
+        Some((end - stored_data::time::now() + 60_000) / (24 * 3_600_000))
+    };
+    for (asked, days) in [(json!({ "name": "a" }), 30), (json!({ "name": "b", "expiresInDays": 400 }), 400)] {
+        let made = server.http.post("/admin/keys", &asked).await.unwrap();
+        assert_eq!(days_left(&made.expect_success()["data"]), Some(days), "{}", made.text);
+    }
+    let (code, ..) = run(config.command(&["keys", "create", "made", "--scopes", "scrape"]));
+    assert_eq!(code, Some(0));
+    let listed = server.http.get("/admin/keys").await.unwrap().json;
+    let named =
+        |name: &str| listed["data"].as_array().unwrap().iter().find(|key| key["name"] == name).cloned();
+    let made = named("made").unwrap();
+    assert_eq!(days_left(&made), Some(30));
+    assert!(listed["data"][0]["expiresAt"].is_null(), "the first key of the server: {listed}");
+
+    // Hosts are changed on the command line too.
+    let id = made["id"].as_str().unwrap();
+    let (code, said, _) = run(config.command(&["keys", "hosts", id, "example.org,*.example.org"]));
+    assert!(code == Some(0) && said.contains("reaches example.org, *.example.org only"), "{said}");
+    let (_, table, _) = run(config.command(&["keys", "list"]));
+    assert!(table.contains("reaches example.org, *.example.org only"), "{table}");
+    let (_, log, _) = run(config.command(&["audit", "--action", "key.changed"]));
+    assert!(log.contains("example.org") && log.contains("command line"), "{log}");
+    let (code, said, _) = run(config.command(&["keys", "hosts", id, "--all"]));
+    assert!(code == Some(0) && said.contains("reaches all hosts"), "{said}");
+    for wrong in [&["keys", "hosts", id][..], &["keys", "hosts", id, "a.example", "--all"]] {
+        assert_eq!(run(config.command(wrong)).0, Some(2));
+    }
+    let (code, _, error) = run(config.command(&["keys", "hosts", id, "http://x"]));
+    assert!(code == Some(1) && error.contains("`http://x` is not a host"), "{error}");
+    let (code, _, error) = run(config.clone().set("key_days", "0").command(&["keys", "list"]));
+    assert!(code != Some(0) && error.contains("key_days"), "{error}");
 }

@@ -1,7 +1,7 @@
 // The audit log: what happened to keys, sign-ins, applications, agents and settings, who did it and from where.
 
 import { api, go, html, toast, useEffect, useLoad, useState } from '../core.js';
-import { Button, Card, Empty, Loaded, Page, Select, Time } from '../ui.js';
+import { Button, Card, Empty, Loaded, Page, Select, Table, Time } from '../ui.js';
 
 const GROUPS = [
   ['', 'Everything'],
@@ -17,6 +17,7 @@ const GROUPS = [
 const ACTIONS = {
   'key.created': 'Key created',
   'key.rotated': 'New secret of a key',
+  'key.changed': 'Hosts of a key changed',
   'key.revoked': 'Key revoked',
   'key.expired_use': 'Expired key used',
   'sign_in.started': 'Signed in',
@@ -50,6 +51,20 @@ const detailsOf = (row) =>
     .map(([name, value]) => `${words(name)}: ${said(value)}`)
     .join(' · ');
 
+const COLUMNS = [
+  ['When', (row) => html`<${Time} at=${row.createdAt} />`, 'nowrap small'],
+  ['What', (row) => ACTIONS[row.action] ?? row.action, 'nowrap'],
+  [
+    'Who',
+    (row) => html`<span>${row.actor.name}${
+      BY[row.actor.kind] && html`<br /><span class="muted small">${BY[row.actor.kind]}</span>`
+    }</span>`,
+    'break',
+  ],
+  ['From', (row) => row.address ?? '', 'nowrap small'],
+  ['More', detailsOf, 'small break'],
+];
+
 export default function Audit({ query }) {
   const group = query.action ?? '';
   const filter = group ? `&action=${encodeURIComponent(group)}` : '';
@@ -79,19 +94,8 @@ export default function Audit({ query }) {
           page.data.length === 0
             ? html`<${Empty} title="Nothing yet">
                 <p>Keys that are made, sign-ins and what people allow appear here.</p></${Empty}>`
-            : html`<div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th>
-          <th scope="col">From</th><th scope="col">More</th></tr></thead>
-        <tbody>${[...page.data, ...older.rows].map(
-          (row) => html`<tr key=${row.id}>
-          <td class="nowrap small"><${Time} at=${row.createdAt} /></td>
-          <td class="nowrap">${ACTIONS[row.action] ?? row.action}</td>
-          <td class="break">${row.actor.name}${
-            BY[row.actor.kind] && html`<br /><span class="muted small">${BY[row.actor.kind]}</span>`
-          }</td>
-          <td class="nowrap small">${row.address ?? ''}</td>
-          <td class="small break">${detailsOf(row)}</td></tr>`,
-        )}</tbody></table></div>`}</${Loaded}>
+            : html`<${Table} label="Audit log, newest first" rows=${[...page.data, ...older.rows]}
+                columns=${COLUMNS} />`}</${Loaded}>
         ${
           older.cursor &&
           html`<div class="pad"><${Button} busy=${busy} onClick=${load}>Load older rows</${Button}></div>`

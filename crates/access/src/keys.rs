@@ -5,7 +5,7 @@ use crate::audit_log::Actor;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use store::keys::NextSecret;
-pub use store::keys::{ApiKey, KeyHosts, NewKey, ReplacedSecret, Rotated};
+pub use store::keys::{ApiKey, KeyChange, KeyHosts, NewKey, ReplacedSecret};
 use store::{KeyStore, Millis, StoreResult};
 use uuid::Uuid;
 use wire::Scope;
@@ -26,7 +26,7 @@ const MAX_HOST_BYTES: usize = 253;
 /// What a key that is held to hosts may not do: sessions and monitors are shared with other keys of the team, and an
 /// administrator could make a key without that bound.
 const NOT_HELD: [Scope; 3] = [Scope::Interact, Scope::Monitor, Scope::Admin];
-/// Why a key is not rotated.
+/// Why a key is not changed.
 pub const ENDED: &str = "the key is expired or revoked; create a new one";
 pub const OF_CLIENT: &str = "the key belongs to an application, which renews it by itself";
 
@@ -180,9 +180,25 @@ pub async fn rotate(
     expires_at: Option<Millis>,
     secret: &Secret,
     by: &Actor,
-) -> StoreResult<Rotated> {
+) -> StoreResult<KeyChange> {
     let next = NextSecret { hint: secret.hint(), hash: secret.hash(), phase_out, expires_at };
     store.rotate_key(team, key, next, by).await
+}
+
+/// Holds a key of a team to other hosts, which are as [`parse_hosts`] returned them; to none where there are none.
+pub async fn set_hosts(
+    store: &dyn KeyStore,
+    team: Uuid,
+    key: Uuid,
+    hosts: &[String],
+    by: &Actor,
+) -> StoreResult<KeyChange> {
+    store.set_key_hosts(team, key, hosts, by).await
+}
+
+/// The scopes of a key, but those that no version of ours knows.
+pub fn scopes_of(key: &ApiKey) -> Vec<Scope> {
+    Scope::ALL.iter().copied().filter(|scope| key.scopes.iter().any(|name| name == scope.name())).collect()
 }
 
 /// The status of a key now.

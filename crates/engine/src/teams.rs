@@ -4,7 +4,7 @@
 use crate::{Error, from_store};
 use access::Caller;
 use access::audit_log::{self, Actor, AuditAction, AuditEntry, AuditFilter};
-use access::keys::{self, ApiKey, KeyHosts, NewKey, ReplacedSecret, Rotated, Secret};
+use access::keys::{self, ApiKey, KeyChange, KeyHosts, NewKey, ReplacedSecret, Secret};
 use outbox::webhooks::signing_secrets;
 use serde_json::Value;
 use std::sync::Arc;
@@ -77,7 +77,13 @@ impl Teams {
         let viewer = Viewer { key: caller.key, endpoints: &endpoints };
         let filter = ActivityFilter { endpoint, seen_by: (!caller.may(Scope::Admin)).then_some(viewer) };
         let entries = self.0.list_activity(caller.team, filter, before, ACTIVITY_RETENTION, limit);
-        entries.await.map_err(from_store)
+        let mut entries = entries.await.map_err(from_store)?;
+        if !caller.may(Scope::Admin) {
+            for entry in entries.iter_mut().filter(|entry| entry.key_id != caller.key) {
+                entry.key_name = None;
+            }
+        }
+        Ok(entries)
     }
 
     pub async fn keys(&self, caller: &Caller) -> Result<Vec<ApiKey>, Error> {
@@ -110,12 +116,19 @@ impl Teams {
         by: &Actor,
     ) -> Result<ApiKey, Error> {
         let rotated = keys::rotate(self.0.as_ref(), caller.team, id, phase_out, expires_at, secret, by);
-        match rotated.await.map_err(from_store)? {
-            Rotated::Key(key) => Ok(key),
-            Rotated::Missing => Err(Kind::NotFound.into()),
-            Rotated::Ended => Err(Error::because(Kind::Conflict, keys::ENDED)),
-            Rotated::OfClient => Err(Error::because(Kind::Conflict, keys::OF_CLIENT)),
-        }
+        changed(rotated.await.map_err(from_store)?)
+    }
+
+    /// Holds a key to other hosts, which are as [`keys::parse_hosts`] returned them; to none where there are none.
+    pub async fn set_key_hosts(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        hosts: &[String],
+        by: &Actor,
+    ) -> Result<ApiKey, Error> {
+        let set = keys::set_hosts(self.0.as_ref(), caller.team, id, hosts, by);
+        changed(set.await.map_err(from_store)?)
     }
 
     /// Revokes a key for good.
@@ -176,6 +189,16 @@ impl Teams {
     pub async fn retry_delivery(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
         let found = self.0.revive_delivery(caller.team, id).await.map_err(from_store)?;
         if found { Ok(()) } else { Err(Kind::NotFound.into()) }
+    }
+}
+
+/// The key after a change.
+fn changed(change: KeyChange) -> Result<ApiKey, Error> {
+    match change {
+        KeyChange::Key(key) => Ok(key),
+        KeyChange::Missing => Err(Kind::NotFound.into()),
+        KeyChange::Ended => Err(Error::because(Kind::Conflict, keys::ENDED)),
+        KeyChange::OfClient => Err(Error::because(Kind::Conflict, keys::OF_CLIENT)),
     }
 }
 

@@ -73,6 +73,7 @@ impl Actor {
 pub enum AuditAction {
     KeyCreated,
     KeyRotated,
+    KeyChanged,
     KeyRevoked,
     /// A key that had expired was used; told once a day.
     KeyExpiredUse,
@@ -91,9 +92,10 @@ pub enum AuditAction {
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::KeyCreated,
         Self::KeyRotated,
+        Self::KeyChanged,
         Self::KeyRevoked,
         Self::KeyExpiredUse,
         Self::SignInStarted,
@@ -113,6 +115,7 @@ impl AuditAction {
         match self {
             Self::KeyCreated => "key.created",
             Self::KeyRotated => "key.rotated",
+            Self::KeyChanged => "key.changed",
             Self::KeyRevoked => "key.revoked",
             Self::KeyExpiredUse => "key.expired_use",
             Self::SignInStarted => "sign_in.started",

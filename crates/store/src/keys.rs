@@ -78,15 +78,16 @@ pub struct NextSecret {
     pub expires_at: Option<Millis>,
 }
 
-/// What became of a rotation.
+/// What became of a change of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rotated {
+pub enum KeyChange {
     Key(ApiKey),
     /// The team has no such key.
     Missing,
     /// The key is expired or revoked, and stays so.
     Ended,
-    /// A person gave the key to a client of OAuth, which renews the secret by itself.
+    /// A person gave the key to a client of OAuth, which renews the secret by itself; its hosts are those of the key of
+    /// that person.
     OfClient,
 }
 
@@ -113,7 +114,17 @@ pub trait KeyStore: Send + Sync + 'static {
     /// Revokes for good; `false` when the team has no such key. Revoking twice keeps the first time.
     async fn revoke_key(&self, team: Uuid, key: Uuid, by: &Actor) -> StoreResult<bool>;
     /// Gives a key a new secret. The one before works until its end, and so do sign-ins that were started with it.
-    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret, by: &Actor) -> StoreResult<Rotated>;
+    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret, by: &Actor)
+    -> StoreResult<KeyChange>;
+    /// Holds a key to these hosts from now on, and with it the keys that were given to clients by it; to none where
+    /// there are none.
+    async fn set_key_hosts(
+        &self,
+        team: Uuid,
+        key: Uuid,
+        hosts: &[String],
+        by: &Actor,
+    ) -> StoreResult<KeyChange>;
     /// The replaced secrets of a team's keys that still work, the one that ends first before the others.
     async fn replaced_secrets(&self, team: Uuid) -> StoreResult<Vec<ReplacedSecret>>;
     /// The hosts that a key may reach, also when it is gone; `None` for all. A key that a person gave to a client has

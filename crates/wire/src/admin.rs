@@ -15,13 +15,28 @@ pub struct CreateKey {
     pub name: String,
     /// What the key may do; everything but `admin` by default.
     pub scopes: Option<Vec<Scope>>,
-    /// Days until the key expires; never by default.
+    /// Days until the key expires; as the server's setting `key_days` says by default, which is never unless it is set.
     #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u32>,
     /// The only hosts that may be reached with the key, each a name, an address, or `*.` before a name for everything
     /// below it; all by default. Not with the scopes `interact`, `monitor` and `admin`.
     #[schema(min_items = 1, max_items = 100)]
     pub hosts: Option<Vec<String>>,
+}
+
+/// The hosts of a key from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct SetKeyHosts {
+    /// The only hosts that may be reached with the key, as in a new key.
+    #[schema(min_items = 1, max_items = 100)]
+    pub hosts: Vec<String>,
+}
+
+/// A key after a change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChangedKey {
+    pub success: bool,
+    pub data: KeyView,
 }
 
 /// A key in a list. The key itself is shown once, when it is created.
@@ -122,6 +137,8 @@ pub struct SignInView {
     pub auth: bool,
     /// The version of the server.
     pub version: &'static str,
+    /// Whether agent runs are done by a language model, not by rules.
+    pub language_model: bool,
 }
 
 /// What a check of `gannet doctor` found.

@@ -152,11 +152,20 @@ async fn every_door_has_an_owner_and_an_end_and_closes_with_its_key() {
     assert_eq!((started.status, again.status), (200, 409), "{} {}", started.text, again.text);
     assert_eq!(start(&agent).await.status, 200, "what others did is not told");
 
+    let links = SessionLinks::of_new_session(http, &endless).await;
+    assert!(links.open(http).await);
+    assert_eq!(links.delete_with(http, &agent).await, 404, "of another team");
+
     http.delete(&format!("/admin/keys/{id}")).await.unwrap().expect_success();
     for door in &doors {
         let status = door.credential.get(http, "/v2/concurrency-check").await.status;
         assert_eq!(status, if door.closes_with_the_key { 401 } else { 200 }, "{}", door.name);
     }
+    // Links of a session are the team's: they end with the session, which any of its keys ends.
+    http.delete(&format!("/admin/keys/{endless_id}")).await.unwrap().expect_success();
+    assert!(links.open(http).await, "until the session ends");
+    assert_eq!(links.delete_with(http, http.key().unwrap()).await, 200);
+    assert!(!links.open(http).await, "with the session");
     let fields = [("grant_type", "refresh_token"), ("client_id", &app.id), ("refresh_token", &refresh)];
     assert_eq!(post_form(http, "/oauth2/token", &fields).await.json["error"], "invalid_grant");
 
@@ -170,6 +179,42 @@ async fn every_door_has_an_owner_and_an_end_and_closes_with_its_key() {
         ("sign_in.started", "expiresAt"),
     ] {
         assert!(has_row(rows, action, name), "{action} {name}: {}", log.text);
+    }
+}
+
+/// What opens a browser session without a key.
+struct SessionLinks {
+    id: String,
+    cdp: String,
+    view: String,
+}
+
+impl SessionLinks {
+    async fn of_new_session(http: &Http, key: &str) -> Self {
+        let asked = json!({ "ttl": 120, "recordSession": false });
+        let made = http.with_key(Some(key)).post("/v2/browser", &asked).await.unwrap();
+        assert_eq!(made.status, 200, "{}", made.text);
+        let token = |name| {
+            let link: &Value = &made.json[name];
+            link.as_str().unwrap().split_once("?token=").unwrap().1.to_owned()
+        };
+        Self { id: text(&made, "id"), cdp: token("cdpUrl"), view: token("liveViewUrl") }
+    }
+
+    /// Whether the link to the protocol leads to the session. Links for other purposes and sessions never do.
+    async fn open(&self, http: &Http) -> bool {
+        let http = http.with_key(None);
+        let get = async |id: &str, token: &str| {
+            http.get(&format!("/cdp/{id}/json/version?token={token}")).await.unwrap().status
+        };
+        let other = uuid::Uuid::now_v7().to_string();
+        assert_eq!((get(&self.id, &self.view).await, get(&other, &self.cdp).await), (404, 404));
+        assert_eq!(get(&self.id, "").await, 404);
+        get(&self.id, &self.cdp).await == 200
+    }
+
+    async fn delete_with(&self, http: &Http, key: &str) -> u16 {
+        http.with_key(Some(key)).delete(&format!("/v2/browser/{}", self.id)).await.unwrap().status
     }
 }
 

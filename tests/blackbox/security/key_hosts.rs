@@ -5,11 +5,14 @@ use crate::agent::{company, started_id, wait_for_end as wait_for_run};
 use crate::crawl::wait_for_end as wait_for_crawl;
 use crate::http::{Http, HttpResponse};
 use crate::scrape::{ScrapeFixture, scrape_as};
+use crate::search::{SearchFixture, search_as, urls};
 use crate::site_server::SiteServer;
+use crate::wait;
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,6 +68,10 @@ async fn held_key(http: &Http) -> Http {
     let scopes = made["data"]["scopes"].to_string();
     assert!(!["admin", "interact", "monitor"].iter().any(|scope| scopes.contains(scope)), "{scopes}");
     http.with_key(made["key"].as_str())
+}
+
+async fn put(http: &Http, path: &str, body: &Value) -> reqwest::Result<HttpResponse> {
+    http.send(http.request(Method::PUT, path).json(body)).await
 }
 
 #[track_caller]
@@ -131,6 +138,82 @@ async fn a_held_key_reaches_no_other_host_by_any_capability() {
     let appended = held.post("/v2/batch/scrape", &append).await.unwrap();
     assert_eq!(appended.status, 403, "{}", appended.text);
     assert_eq!(hosts.visits(), visits);
+}
+
+/// Results of the search engine and of what the team has read itself.
+#[tokio::test]
+async fn a_held_key_is_shown_results_on_its_hosts_only() {
+    let fixture = SearchFixture::open().await;
+    let (free, hosts) = (fixture.http(), TwoHosts::start().await);
+    let held = held_key(free).await;
+    let own = hosts.own.url("/");
+    let results = [own.clone(), format!("{}/found", hosts.other), "https://elsewhere.example/".to_owned()];
+    fixture.engine.set_results(&results);
+    let all = search_as(free, "keeper", json!({})).await;
+    assert_eq!(urls(&all.expect_success()["data"]["web"]).len(), 3, "{}", all.text);
+    let some = search_as(&held, "keeper", json!({})).await;
+    assert_eq!(urls(&some.expect_success()["data"]["web"]), [own.as_str()]);
+    let warning = some.json["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("2 results are on hosts that the API key may not reach"), "{}", some.text);
+    // A page that a free key has read is found by free keys, and is no way around.
+    let other = format!("{}/read", hosts.other);
+    scrape_as(free, &other, json!({ "formats": ["markdown"] })).await.expect_success();
+    fixture.engine.set_results(&[]);
+    let found = async |http: &Http| {
+        let answer = search_as(http, "Otherword", json!({})).await;
+        answer.expect_success()["data"].to_string().contains(&other)
+    };
+    wait::eventually("the page is in the index", async || found(free).await).await;
+    assert!(!found(&held).await, "the held key finds the page");
+    let scraped = json!({ "scrapeOptions": { "formats": ["markdown"] } });
+    let visits = hosts.visits();
+    fixture.engine.set_results(&results);
+    let scraped = search_as(&held, "keeper", scraped).await;
+    assert_eq!(urls(&scraped.expect_success()["data"]["web"]), [own.as_str()]);
+    assert_eq!(hosts.visits(), visits, "nothing else was read");
+}
+
+#[tokio::test]
+async fn hosts_of_a_key_are_changed_afterwards_also_for_what_it_allowed() {
+    let fixture = ScrapeFixture::without_browser().await;
+    let (http, hosts) = (fixture.http(), TwoHosts::start().await);
+    let made = http.post("/admin/keys", &json!({ "name": "later", "scopes": ["scrape", "map"] })).await;
+    let made = made.unwrap().json;
+    let path = format!("/admin/keys/{}/hosts", made["data"]["id"].as_str().unwrap());
+    let key = http.with_key(made["key"].as_str());
+    let other = format!("{}/", hosts.other);
+    let reaches = async || scrape_as(&key, &other, json!({ "maxAge": 0 })).await;
+    reaches().await.expect_success();
+    let set = put(http, &path, &json!({ "hosts": ["Example.org", "127.0.0.1"] })).await.unwrap();
+    assert_eq!(set.expect_success()["data"]["hosts"], json!(["example.org", "127.0.0.1"]));
+    expect_refused(&reaches().await);
+    scrape_as(&key, &hosts.own.url("/"), json!({})).await.expect_success();
+    put(http, &path, &json!({ "hosts": ["127.0.0.2"] })).await.unwrap().expect_success();
+    reaches().await.expect_success();
+    expect_refused(&scrape_as(&key, &hosts.own.url("/"), json!({ "maxAge": 0 })).await);
+    let freed = http.delete(&path).await.unwrap();
+    assert_eq!(freed.expect_success()["data"]["hosts"], Value::Null);
+    scrape_as(&key, &hosts.own.url("/"), json!({ "maxAge": 0 })).await.expect_success();
+    let log = http.get("/admin/audit?action=key.changed").await.unwrap();
+    let rows = log.expect_success()["data"].as_array().unwrap();
+    let changes: Vec<_> =
+        rows.iter().map(|row| (&row["details"]["hostsBefore"], &row["details"]["hosts"])).collect();
+    let (first, second) = (json!(["example.org", "127.0.0.1"]), json!(["127.0.0.2"]));
+    assert_eq!(changes, [(&second, &Value::Null), (&first, &second), (&Value::Null, &first)]);
+
+    let refused = put(http, &path, &json!({ "hosts": ["https://a.example"] })).await.unwrap();
+    assert_eq!((refused.status, refused.text.contains("is not a host")), (400, true), "{}", refused.text);
+    let ordinary = http.post("/admin/keys", &json!({ "name": "ordinary" })).await.unwrap().json;
+    let of_ordinary = format!("/admin/keys/{}/hosts", ordinary["data"]["id"].as_str().unwrap());
+    let refused = put(http, &of_ordinary, &json!({ "hosts": ["a.example"] })).await.unwrap();
+    assert_eq!((refused.status, refused.text.contains("with the scope")), (400, true), "{}", refused.text);
+    let nobody = format!("/admin/keys/{}/hosts", uuid::Uuid::now_v7());
+    http.delete(&nobody).await.unwrap().expect_error(404, "Not Found");
+    let by_other = fixture.other_team().await;
+    assert!([403, 404].contains(&by_other.delete(&path).await.unwrap().status));
+    http.delete(path.trim_end_matches("/hosts")).await.unwrap().expect_success();
+    let ended = put(http, &path, &json!({ "hosts": ["a.example"] })).await.unwrap();
+    ended.expect_error(409, "Conflict: the key is expired or revoked; create a new one");
 }
 
 #[tokio::test]

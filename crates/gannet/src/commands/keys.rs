@@ -1,10 +1,10 @@
-//! `gannet keys`: creates, lists, rotates and revokes API keys of a team, with or without a running server.
+//! `gannet keys`: creates, lists, changes and revokes API keys of a team, with or without a running server.
 
 use crate::data_dir::{self, IfMissing};
 use crate::first_team;
 use crate::settings::Settings;
 use access::audit_log::Actor;
-use access::keys::{self, ApiKey, KeyHosts, ReplacedSecret, Rotated, Secret};
+use access::keys::{self, ApiKey, KeyChange, KeyHosts, ReplacedSecret, Secret};
 use anyhow::{Context, Result, bail, ensure};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub enum Keys {
         /// Scopes of the key, comma-separated [default: all but admin]
         #[arg(long, value_delimiter = ',')]
         scopes: Option<Vec<Scope>>,
-        /// Days until it expires [default: never]
+        /// Days until it expires [default: the setting `key_days`, which is never unless it is set]
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
         expires_in_days: Option<u32>,
         /// The only hosts that it may reach, comma-separated: example.org,*.example.org [default: all]
@@ -51,6 +51,19 @@ pub enum Keys {
         /// Days until the key expires, from now [default: when it did before]
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
         expires_in_days: Option<u32>,
+        #[command(flatten)]
+        team: TeamChoice,
+    },
+    /// Hold a key to other hosts, or to none
+    Hosts {
+        /// Id of the key, or the start of it
+        id: String,
+        /// The only hosts that it may reach from now on, comma-separated: example.org,*.example.org
+        #[arg(value_delimiter = ',', required_unless_present = "all")]
+        hosts: Vec<String>,
+        /// It may reach all hosts
+        #[arg(long, conflicts_with = "hosts")]
+        all: bool,
         #[command(flatten)]
         team: TeamChoice,
     },
@@ -82,7 +95,8 @@ impl Keys {
         let outcome = match self {
             Self::Create { name, scopes, expires_in_days, hosts, team } => {
                 let team = team.find(store.as_ref()).await?;
-                create(store.as_ref(), &team, &name, scopes, expires_in_days, hosts).await
+                let days = expires_in_days.or(settings.key_days);
+                create(store.as_ref(), &team, &name, scopes, days, hosts).await
             }
             Self::List { json, team } => {
                 let team = team.find(store.as_ref()).await?;
@@ -91,6 +105,10 @@ impl Keys {
             Self::Rotate { id, phase_out_hours, expires_in_days, team } => {
                 let team = team.find(store.as_ref()).await?;
                 rotate(store.as_ref(), &team, &id, phase_out_hours, expires_in_days).await
+            }
+            Self::Hosts { id, hosts, all: _, team } => {
+                let team = team.find(store.as_ref()).await?;
+                set_hosts(store.as_ref(), &team, &id, &hosts).await
             }
             Self::Revoke { id, team } => {
                 let team = team.find(store.as_ref()).await?;
@@ -159,12 +177,7 @@ async fn rotate(
     let secret = Secret::random().context("no system randomness for a new secret")?;
     let phase_out = Duration::from_hours(phase_out_hours.into());
     let by = Actor::command_line();
-    match keys::rotate(store, team.id, id, phase_out, days.map(in_days), &secret, &by).await? {
-        Rotated::Key(_) => {}
-        Rotated::Missing => bail!("there is no such key"),
-        Rotated::Ended => bail!(keys::ENDED),
-        Rotated::OfClient => bail!(keys::OF_CLIENT),
-    }
+    changed(keys::rotate(store, team.id, id, phase_out, days.map(in_days), &secret, &by).await?)?;
     let replaced = store.replaced_secrets(team.id).await?;
     let until = replaced.iter().rfind(|secret| secret.key == id && phase_out_hours > 0);
     let until = until.map(|secret| iso(secret.expires_at));
@@ -172,6 +185,33 @@ async fn rotate(
         until.map_or_else(|| "does not work any more".to_owned(), |until| format!("works until {until}"));
     eprintln!("the new secret of key {id}, which is not shown again; the one before {until}:");
     println!("{}", secret.reveal());
+    Ok(())
+}
+
+fn changed(change: KeyChange) -> Result<ApiKey> {
+    match change {
+        KeyChange::Key(key) => Ok(key),
+        KeyChange::Missing => bail!("there is no such key"),
+        KeyChange::Ended => bail!(keys::ENDED),
+        KeyChange::OfClient => bail!(keys::OF_CLIENT),
+    }
+}
+
+/// All where there are none.
+async fn set_hosts(store: &dyn KeyStore, team: &Team, text: &str, hosts: &[String]) -> Result<()> {
+    let id = find_key(store, team, text).await?;
+    let listed = store.keys(team.id).await?;
+    let key = listed.iter().find(|key| key.id == id).context("there is no such key")?;
+    let hosts = if hosts.is_empty() {
+        Vec::new()
+    } else {
+        let parsed = keys::parse_hosts(hosts, &keys::scopes_of(key));
+        parsed.map_err(|why| anyhow::anyhow!("the hosts {why}"))?
+    };
+    changed(keys::set_hosts(store, team.id, id, &hosts, &Actor::command_line()).await?)?;
+    let reaches =
+        if hosts.is_empty() { "all hosts".to_owned() } else { format!("{} only", hosts.join(", ")) };
+    println!("{id} reaches {reaches}; running servers notice within two seconds");
     Ok(())
 }
 
@@ -184,15 +224,19 @@ async fn list(store: &dyn KeyStore, team: &Team, json: bool) -> Result<()> {
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
-    println!("{:<36}  {:<8}  {:<9}  {:<20}  {:<24}  SCOPES", "ID", "STATUS", "KEY", "NAME", "LAST USED");
+    println!(
+        "{:<36}  {:<8}  {:<9}  {:<20}  {:<24}  {:<24}  SCOPES",
+        "ID", "STATUS", "KEY", "NAME", "LAST USED", "EXPIRES"
+    );
     for key in &keys {
         println!(
-            "{:<36}  {:<8}  {:<9}  {:<20}  {:<24}  {}",
+            "{:<36}  {:<8}  {:<9}  {:<20}  {:<24}  {:<24}  {}",
             key.id,
             keys::status(key, now()),
             key.hint,
             key.name,
             key.last_used_at.map_or_else(|| "never".to_owned(), iso),
+            key.expires_at.map_or_else(|| "never".to_owned(), iso),
             key.scopes.join(",")
         );
         if let Some(held) = hosts.iter().find(|held| held.key == key.id) {
@@ -231,10 +275,11 @@ async fn find_key(store: &dyn KeyStore, team: &Team, text: &str) -> Result<Uuid>
     let keys = store.keys(team.id).await?;
     let matching: Vec<Uuid> =
         keys.iter().map(|key| key.id).filter(|id| id.to_string().starts_with(text)).collect();
-    let [id] = matching[..] else {
-        bail!("{} keys have an id that starts with `{text}`; give more of the id", matching.len());
-    };
-    Ok(id)
+    match matching[..] {
+        [id] => Ok(id),
+        [] => bail!("no key has an id that starts with `{text}`; `gannet keys list` shows them"),
+        _ => bail!("{} keys have an id that starts with `{text}`; give more of the id", matching.len()),
+    }
 }
 
 async fn revoke(store: &dyn KeyStore, team: &Team, text: &str) -> Result<()> {

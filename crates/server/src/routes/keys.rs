@@ -4,6 +4,8 @@ use crate::app::App;
 use crate::auth::{AuditActor, Authenticated};
 use crate::body::{JsonBody, QueryString};
 use crate::error::ApiError;
+use access::Caller;
+use access::audit_log::Actor;
 use access::keys::{
     self, ApiKey, DEFAULT_PHASE_OUT_HOURS, KeyHosts, MAX_PHASE_OUT_HOURS, ReplacedSecret, Secret,
 };
@@ -15,14 +17,19 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 use wire::admin::{
-    CreateKey, CreatedKey, KeyList, KeyView, ReplacedSecretView, RotateKeyQuery, SuccessResponse,
+    ChangedKey, CreateKey, CreatedKey, KeyList, KeyView, ReplacedSecretView, RotateKeyQuery, SetKeyHosts,
+    SuccessResponse,
 };
 use wire::{Issue, Issues, Kind, WireError};
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke)).routes(routes!(rotate_key))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(revoke))
+        .routes(routes!(rotate_key))
+        .routes(routes!(set_key_hosts, free_key_hosts))
 }
 
 /// List the API keys of the team
@@ -63,7 +70,7 @@ async fn create(
         Vec::new()
     });
     issues.finish()?;
-    let expires_at = asked.expires_in_days.map(in_days);
+    let expires_at = asked.expires_in_days.or(app.settings.key_days).map(in_days);
     let secret = random_secret()?;
     let key = keys::new_key(caller.team, &asked.name, &scopes, expires_at, &secret);
     let held = KeyHosts { key: key.id, hosts: hosts.clone() };
@@ -121,6 +128,57 @@ async fn rotate_key(
     let hosts = app.teams.hosts_of_keys(&caller).await?;
     let data = view(&key, &replaced, &hosts);
     Ok(Json(CreatedKey { success: true, key: secret.reveal().to_owned(), data }))
+}
+
+/// Hold an API key to certain hosts
+///
+/// For what begins from now on; jobs that run go on as they began. Applications that were allowed with the key are held
+/// to the same hosts. Not with the scopes `interact`, `monitor` and `admin`.
+#[utoipa::path(put, path = "/admin/keys/{id}/hosts", tag = "Administration", request_body = SetKeyHosts,
+    params(("id" = Uuid, Path, description = "Id of the key")),
+    responses((status = 200, body = ChangedKey),
+        (status = 409, description = "The key is expired or revoked, or belongs to an application", body = wire::ErrorBody)))]
+async fn set_key_hosts(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
+    Path(id): Path<String>,
+    JsonBody(asked): JsonBody<SetKeyHosts>,
+) -> Result<Json<ChangedKey>, ApiError> {
+    let id = parse_id(&id)?;
+    let keys = app.teams.keys(&caller).await?;
+    let key = keys.iter().find(|key| key.id == id).ok_or(Kind::NotFound)?;
+    let hosts = keys::parse_hosts(&asked.hosts, &keys::scopes_of(key))
+        .map_err(|why| WireError::invalid(&[Issue::at("hosts", &why, "invalid_value")]))?;
+    change_hosts(&app, &caller, id, hosts, &by).await
+}
+
+/// Let an API key reach all hosts again
+#[utoipa::path(delete, path = "/admin/keys/{id}/hosts", tag = "Administration",
+    params(("id" = Uuid, Path, description = "Id of the key")),
+    responses((status = 200, body = ChangedKey),
+        (status = 409, description = "The key is expired or revoked, or belongs to an application", body = wire::ErrorBody)))]
+async fn free_key_hosts(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    AuditActor(by): AuditActor,
+    Path(id): Path<String>,
+) -> Result<Json<ChangedKey>, ApiError> {
+    change_hosts(&app, &caller, parse_id(&id)?, Vec::new(), &by).await
+}
+
+async fn change_hosts(
+    app: &App,
+    caller: &Caller,
+    id: Uuid,
+    hosts: Vec<String>,
+    by: &Actor,
+) -> Result<Json<ChangedKey>, ApiError> {
+    let key = app.teams.set_key_hosts(caller, id, &hosts, by).await?;
+    app.callers.forget();
+    let replaced = app.teams.replaced_secrets(caller).await?;
+    let held = Some(KeyHosts { key: id, hosts }).filter(|held| !held.hosts.is_empty());
+    Ok(Json(ChangedKey { success: true, data: view(&key, &replaced, held.as_slice()) }))
 }
 
 fn parse_id(id: &str) -> Result<Uuid, WireError> {

@@ -103,6 +103,7 @@ impl<B: Backend> AuthorizationStore for B {
             return Ok(Traded::Gone);
         }
         let key = insert_key(&mut tx, &NewKey { id, team_id: team, ..key }, by).await?;
+        tx.query("keys.lock_approver").bind(id).fetch_optional(&mut tx).await?;
         tx.query("keys.inherit_hosts").bind(id).execute(&mut tx).await?;
         set_refresh(&mut tx, id, refresh, keep_for).await?;
         tx.commit().await?;

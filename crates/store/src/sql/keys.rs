@@ -4,8 +4,9 @@ use super::audit_log::note;
 use super::{Backend, SqlConnection, Transaction};
 use crate::audit_log::{Actor, AuditAction};
 use crate::keys::{
-    ApiKey, KeyHosts, KeyStore, NewKey, NewTeam, NextSecret, ReplacedSecret, Rotated, Team, api_key_from_row,
-    hosts_from_row, replaced_secret_from_row, scopes_to_text, team_from_row, team_of_key_from_row,
+    ApiKey, KeyChange, KeyHosts, KeyStore, NewKey, NewTeam, NextSecret, ReplacedSecret, Team,
+    api_key_from_row, hosts_from_row, replaced_secret_from_row, scopes_to_text, team_from_row,
+    team_of_key_from_row,
 };
 use crate::rows::Columns;
 use crate::text::storable;
@@ -81,6 +82,20 @@ pub(super) async fn note_revoked(
     note(tx, by, team, AuditAction::KeyRevoked, row.id("id")?, details).await
 }
 
+/// Locks a key that is about to change; why it cannot, where it cannot.
+async fn lock_to_change(
+    tx: &mut impl SqlConnection,
+    team: Uuid,
+    key: Uuid,
+) -> StoreResult<Option<KeyChange>> {
+    let found = tx.query("keys.lock_key").bind(team).bind(key).fetch_optional(tx).await?;
+    let Some(row) = found else { return Ok(Some(KeyChange::Missing)) };
+    if row.flag("of_client")? {
+        return Ok(Some(KeyChange::OfClient));
+    }
+    Ok(if row.flag("active")? { None } else { Some(KeyChange::Ended) })
+}
+
 /// As the audit log writes times.
 pub(super) fn iso_or_none(millis: Option<Millis>) -> Option<String> {
     let stamp = jiff::Timestamp::from_millisecond(millis?).ok()?;
@@ -153,15 +168,16 @@ impl<B: Backend> KeyStore for B {
         Ok(found)
     }
 
-    async fn rotate_key(&self, team: Uuid, key: Uuid, next: NextSecret, by: &Actor) -> StoreResult<Rotated> {
+    async fn rotate_key(
+        &self,
+        team: Uuid,
+        key: Uuid,
+        next: NextSecret,
+        by: &Actor,
+    ) -> StoreResult<KeyChange> {
         let mut tx = self.begin().await?;
-        let found = tx.query("keys.lock_key").bind(team).bind(key).fetch_optional(&mut tx).await?;
-        let Some(row) = found else { return Ok(Rotated::Missing) };
-        if row.flag("of_client")? {
-            return Ok(Rotated::OfClient);
-        }
-        if !row.flag("active")? {
-            return Ok(Rotated::Ended);
+        if let Some(refused) = lock_to_change(&mut tx, team, key).await? {
+            return Ok(refused);
         }
         let phase_out = clock::millis(next.phase_out);
         tx.query("keys.keep_secret").bind(key).bind(phase_out).execute(&mut tx).await?;
@@ -181,7 +197,36 @@ impl<B: Backend> KeyStore for B {
         });
         note(&mut tx, by, team, AuditAction::KeyRotated, key.id, details).await?;
         tx.commit().await?;
-        Ok(Rotated::Key(key))
+        Ok(KeyChange::Key(key))
+    }
+
+    async fn set_key_hosts(
+        &self,
+        team: Uuid,
+        key: Uuid,
+        hosts: &[String],
+        by: &Actor,
+    ) -> StoreResult<KeyChange> {
+        let mut tx = self.begin().await?;
+        if let Some(refused) = lock_to_change(&mut tx, team, key).await? {
+            return Ok(refused);
+        }
+        let before = tx.query("keys.hosts").bind(key).fetch_optional(&mut tx).await?;
+        let before = before.as_ref().map(hosts_from_row).transpose()?;
+        tx.query("keys.drop_hosts").bind(key).execute(&mut tx).await?;
+        if !hosts.is_empty() {
+            let text = storable_list(hosts);
+            tx.query("keys.insert_hosts").bind(key).bind(text).execute(&mut tx).await?;
+            tx.query("keys.hand_on_hosts").bind(key).execute(&mut tx).await?;
+        }
+        let row = tx.query("keys.key").bind(key).fetch_one(&mut tx).await?;
+        let key = api_key_from_row(&row)?;
+        let details = json!({
+            "name": key.name, "hosts": (!hosts.is_empty()).then_some(hosts), "hostsBefore": before,
+        });
+        note(&mut tx, by, team, AuditAction::KeyChanged, key.id, details).await?;
+        tx.commit().await?;
+        Ok(KeyChange::Key(key))
     }
 
     async fn replaced_secrets(&self, team: Uuid) -> StoreResult<Vec<ReplacedSecret>> {

@@ -47,6 +47,9 @@ FROM keys_in_force
 WHERE team_id = $1
 ORDER BY created_at, id
 
+-- name: key
+SELECT id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at FROM api_keys WHERE id = $1
+
 -- name: revoke
 UPDATE api_keys SET revoked_at = gannet_now() WHERE team_id = $1 AND id = $2 AND revoked_at IS NULL
 RETURNING id, name
@@ -66,6 +69,22 @@ SELECT h.key_id, h.hosts FROM key_hosts h JOIN api_keys k ON k.id = h.key_id WHE
 -- name: inherit_hosts
 INSERT INTO key_hosts (key_id, hosts)
 SELECT a.key_id, h.hosts FROM authorizations a JOIN key_hosts h ON h.key_id = a.approver_id WHERE a.key_id = $1
+
+-- name: lock_approver
+-- Whoever changes the hosts of this key waits until the new key has inherited them.
+SELECT id FROM api_keys WHERE id = (SELECT approver_id FROM authorizations WHERE key_id = $1) FOR UPDATE
+
+-- name: drop_hosts
+DELETE FROM key_hosts
+WHERE key_id = $1 OR key_id IN (SELECT a.key_id FROM authorizations a WHERE a.approver_id = $1)
+
+-- name: hand_on_hosts
+INSERT INTO key_hosts (key_id, hosts)
+SELECT k.id, h.hosts
+FROM authorizations a
+JOIN api_keys k ON k.id = a.key_id
+JOIN key_hosts h ON h.key_id = a.approver_id
+WHERE a.approver_id = $1
 
 -- name: insert_hosts
 INSERT INTO key_hosts (key_id, hosts) VALUES ($1, $2)

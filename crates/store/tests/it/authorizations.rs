@@ -7,7 +7,7 @@ use std::time::Duration;
 use store::Store;
 use store::audit_log::Actor;
 use store::authorizations::{NewAuthorization, OAuthClient, RefreshHashes, RenewedSecret, Traded};
-use store::keys::NewKey;
+use store::keys::{KeyChange, NewKey};
 use uuid::Uuid;
 
 on_both!(
@@ -119,13 +119,21 @@ async fn a_code_is_used_once_and_a_second_use_revokes(ground: TestStore) {
 }
 
 async fn refresh_tokens_rotate_and_reuse_revokes(ground: TestStore) {
-    let (code, _) = allow(&ground, HOUR).await;
+    let (code, approver) = allow(&ground, HOUR).await;
     let first = new_refresh();
     let key = key_of(
         ground.store.redeem_code(&code, new_key(&ground), first, HOUR, &Actor::server()).await.unwrap(),
     );
     let hosts = ground.store.key_hosts(key.id).await.unwrap();
     assert_eq!(hosts, Some(vec!["a.example".to_owned()]), "those of the key of the person");
+    let store = &ground.store;
+    for hosts in [vec!["b.example".to_owned()], Vec::new(), vec!["a.example".to_owned()]] {
+        store.set_key_hosts(ground.team, approver, &hosts, &Actor::server()).await.unwrap();
+        let held = store.key_hosts(key.id).await.unwrap().unwrap_or_default();
+        assert_eq!(held, hosts, "the key of the client follows");
+    }
+    let own = store.set_key_hosts(ground.team, key.id, &[], &Actor::server()).await.unwrap();
+    assert_eq!(own, KeyChange::OfClient);
     let (next, last) = (random_hash(), random_hash());
     let secret = || RenewedSecret { hash: random_hash(), hint: "gn-2…".to_owned(), expires_at: 7 };
     let (renewed, kept) = (secret(), RefreshHashes { newest: next, ..first });

@@ -3,7 +3,7 @@
 use crate::ground::{HOUR, TestStore, key, team};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::audit_log::Actor;
-use store::keys::{ApiKey, KeyHosts, NewKey, NewTeam, NextSecret, ReplacedSecret, Rotated};
+use store::keys::{ApiKey, KeyChange, KeyHosts, NewKey, NewTeam, NextSecret, ReplacedSecret};
 use store::{Millis, StoreError};
 use uuid::Uuid;
 
@@ -17,6 +17,7 @@ on_both!(
     a_rotated_key_has_two_secrets_until_the_old_one_ends,
     only_an_active_key_of_the_team_is_rotated,
     a_sign_in_ends_with_the_secret_it_was_started_with,
+    hosts_of_a_key_are_changed_and_taken_back,
     hosts_of_a_key_outlive_it_and_are_handed_on,
 );
 
@@ -121,9 +122,9 @@ fn next_secret(hash: u8, phase_out: Duration, expires_at: Option<Millis>) -> Nex
     NextSecret { hint: "gn-next…".into(), hash: [hash; 32], phase_out, expires_at }
 }
 
-fn expect_rotated(rotated: Rotated) -> ApiKey {
+fn expect_rotated(rotated: KeyChange) -> ApiKey {
     match rotated {
-        Rotated::Key(key) => key,
+        KeyChange::Key(key) => key,
         other => panic!("{other:?}"),
     }
 }
@@ -175,13 +176,13 @@ async fn only_an_active_key_of_the_team_is_rotated(ground: TestStore) {
     let rotate = async |of, id, hash| {
         store.rotate_key(of, id, next_secret(hash, HOUR, None), &Actor::server()).await.unwrap()
     };
-    assert_eq!(rotate(other, made, 1).await, Rotated::Missing);
-    assert_eq!(rotate(of_team, Uuid::now_v7(), 1).await, Rotated::Missing);
+    assert_eq!(rotate(other, made, 1).await, KeyChange::Missing);
+    assert_eq!(rotate(of_team, Uuid::now_v7(), 1).await, KeyChange::Missing);
     let expired = NewKey { expires_at: Some(now() - 1), ..key(of_team, "expired") };
     let expired = store.create_key(expired, &Actor::server()).await.unwrap().id;
-    assert_eq!(rotate(of_team, expired, 1).await, Rotated::Ended);
+    assert_eq!(rotate(of_team, expired, 1).await, KeyChange::Ended);
     store.revoke_key(of_team, made, &Actor::server()).await.unwrap();
-    assert_eq!(rotate(of_team, made, 1).await, Rotated::Ended);
+    assert_eq!(rotate(of_team, made, 1).await, KeyChange::Ended);
     assert!(store.key_by_hash(&[1; 32]).await.unwrap().is_none());
 }
 
@@ -193,6 +194,24 @@ async fn a_sign_in_ends_with_the_secret_it_was_started_with(ground: TestStore) {
     assert!(store.sign_in(&[1; 32]).await.unwrap().is_some(), "the old secret still works");
     store.rotate_key(team, made, next_secret(2, Duration::ZERO, None), &Actor::server()).await.unwrap();
     assert!(store.sign_in(&[1; 32]).await.unwrap().is_none());
+}
+
+async fn hosts_of_a_key_are_changed_and_taken_back(ground: TestStore) {
+    let (store, team) = (&*ground.store, ground.team);
+    let of = |hosts: &[&str]| hosts.iter().map(|&host| host.to_owned()).collect::<Vec<_>>();
+    let made = store.create_key(key(team, "k"), &Actor::server()).await.unwrap().id;
+    for hosts in [of(&["a.example"]), of(&["b.example", "c.example"])] {
+        let changed = store.set_key_hosts(team, made, &hosts, &Actor::server()).await.unwrap();
+        assert!(matches!(changed, KeyChange::Key(key) if key.id == made));
+        assert_eq!(store.key_hosts(made).await.unwrap(), Some(hosts));
+    }
+    store.set_key_hosts(team, made, &[], &Actor::server()).await.unwrap();
+    assert_eq!(store.key_hosts(made).await.unwrap(), None);
+    let nobody = store.set_key_hosts(Uuid::now_v7(), made, &of(&["a.example"]), &Actor::server()).await;
+    assert_eq!(nobody.unwrap(), KeyChange::Missing);
+    store.revoke_key(team, made, &Actor::server()).await.unwrap();
+    let ended = store.set_key_hosts(team, made, &of(&["a.example"]), &Actor::server()).await.unwrap();
+    assert_eq!((ended, store.key_hosts(made).await.unwrap()), (KeyChange::Ended, None));
 }
 
 async fn hosts_of_a_key_outlive_it_and_are_handed_on(ground: TestStore) {
