@@ -23,6 +23,8 @@ const MAX_NAME_ATTEMPTS: usize = 10;
 const MAX_DEPTH: usize = 3;
 /// How long killed processes may take to leave their group.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// What all holders together get of processors that the server wants too, which has 100.
+const CPU_WEIGHT: &str = "50";
 /// What `statfs` calls a file system in memory.
 const TMPFS_MAGIC: i128 = 0x0102_1994;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
@@ -84,6 +86,8 @@ impl ControlGroups {
         let failed = |error: io::Error| error.to_string();
         let (folder, lock) = create_locked(&place.parent).map_err(failed)?;
         let groups = Self { folder, _lock: lock, next: AtomicU64::new(1) };
+        // Where processors are shared out: a page with hundreds of threads takes no more of them than a page with one.
+        let _ = set(&groups.folder, "cpu.weight", CPU_WEIGHT);
         let usable = set(&groups.folder, "cgroup.subtree_control", ENABLE).and_then(|()| {
             // Tried with the first one, so that it is known whether it works.
             let limits = GroupLimits { max_memory_bytes: Some(1 << 20), max_processes: Some(1) };
@@ -309,6 +313,7 @@ mod tests {
         let value = |folder: &Path, file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
         assert_eq!(value(&holder.folder, "memory.max"), "1073741824");
         assert_eq!(value(&holder.folder, "memory.swap.max"), "0");
+        assert_eq!(value(&groups.folder, "cpu.weight"), CPU_WEIGHT, "the server comes before all of them");
         assert_eq!(value(&holder.folder, "pids.max"), "");
         let programs = [(); 2].map(|()| holder.create_for_program(Some(64)).unwrap());
         assert_eq!(value(&holder.folder, "cgroup.subtree_control"), ENABLE);

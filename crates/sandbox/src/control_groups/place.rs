@@ -103,6 +103,8 @@ impl Place {
             }
         }
         if self.is_own || !self.gives_limits {
+            // Not every machine lets processors be shared out; the other limits do not need it.
+            let _ = super::set(&self.parent, "cgroup.subtree_control", "+cpu");
             super::set(&self.parent, "cgroup.subtree_control", ENABLE).map_err(|error| error.to_string())?;
         }
         Ok(())
