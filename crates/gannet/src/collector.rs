@@ -62,10 +62,12 @@ pub fn start_log(settings: &Settings) -> Option<Collected> {
     };
     // Lines say nothing of our spans: the collector shows which belong together.
     let is_line = |metadata: &Metadata<'_>| metadata.target() != otlp::SPANS;
+    // The filter comes last, which is outermost: only so its level is the highest that anybody asks for, and what
+    // libraries log below it costs a comparison. The HTML parser does that for every token.
     tracing_subscriber::registry()
-        .with(filter)
         .with(lines.with_filter(filter_fn(is_line)))
         .with(collected.layer())
+        .with(filter)
         .init();
     Some(collected)
 }
