@@ -109,12 +109,14 @@ fn request_id(given: Option<&HeaderValue>) -> HeaderValue {
     })
 }
 
-/// Rewrites error responses of the framework (wrong method, unreadable path) into our format.
+/// Rewrites error responses of the framework (wrong method, unreadable path) into our format. Pages are for people, and are
+/// all ours.
 pub fn to_error_format(response: Response) -> Response {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
     let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    if !failed || content_type.starts_with(b"application/json") {
+    let is_ours = content_type.starts_with(b"application/json") || content_type.starts_with(b"text/html");
+    if !failed || is_ours {
         return response;
     }
     let mut headers = response.headers().clone();

@@ -103,7 +103,7 @@ macro_rules! with_scrape_options {
             pub profile: Option<ProfileInput>,
             /// Catalogue tools for the page's domain; there are none here.
             pub domain_tools: Option<bool>,
-            /// Level of detail about catalogue tools.
+            /// `compact`, `summary` or `full`; there are no catalogue tools here.
             pub tool_detail: Option<String>,
         }
 
