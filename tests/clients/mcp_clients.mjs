@@ -96,7 +96,7 @@ const other = await (await post(toolCall("gannet_continue", { cursor: cut._meta[
 assert.ok(!other.result.isError, JSON.stringify(other));
 
 // What the next call needs is never cut off.
-const pages = await call("firecrawl_crawl", { url: page, limit: 1, maxChars: 300 });
+const pages = await call("firecrawl_crawl", { url: page, limit: 1, maxChars: 1000 });
 const begin = pages.content[0].text;
 assert.match(begin, /"id": "[0-9a-f-]{36}",\s+"status": "completed",\s+"completed": 1,/, begin);
 assert.deepEqual([pages.structuredContent.status, pages.structuredContent.total], ["completed", 1]);

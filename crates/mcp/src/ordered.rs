@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Longer texts are content.
+/// Longer texts are content, and so are those of several lines.
 const MAX_SHORT_CHARS: usize = 200;
 /// Fields of one object that the beginning of an answer names.
 const MAX_HEAD_FIELDS: usize = 60;
@@ -56,7 +56,7 @@ fn rank(name: &str, value: &Value) -> u8 {
 fn is_short(value: &Value) -> bool {
     match value {
         Value::Object(_) | Value::Array(_) => false,
-        Value::String(text) => text.chars().nth(MAX_SHORT_CHARS).is_none(),
+        Value::String(text) => !text.contains('\n') && text.chars().nth(MAX_SHORT_CHARS).is_none(),
         _ => true,
     }
 }
