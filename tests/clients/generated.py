@@ -28,13 +28,14 @@ from gannet_client.api.map_ import map_  # noqa: E402
 from gannet_client.api.scrape import scrape  # noqa: E402
 from gannet_client.api.search import search  # noqa: E402
 from gannet_client.models import (  # noqa: E402
-    BatchRequest, CrawlRequest, BatchDownloadFormat, ErrorBody, MapAnswer, MapRequest, ScrapeAnswer, ScrapeRequest,
-    SearchAnswer, SearchRequest,
+    BatchRequest, CrawlRequest, BatchDownloadFormat, ErrorBody, FormatName, MapAnswer, MapRequest, ScrapeAnswer,
+    ScrapeRequest, SearchAnswer, SearchRequest,
 )
 
 client = AuthenticatedClient(base_url=API, token=KEY)
 
-page = scrape.sync(client=client, body=ScrapeRequest(url=f"{SITE}/article", formats=["markdown", "links"]))
+formats = [FormatName.MARKDOWN, FormatName.LINKS]
+page = scrape.sync(client=client, body=ScrapeRequest(url=f"{SITE}/article", formats=formats))
 assert isinstance(page, ScrapeAnswer) and page.success, page
 assert "gannet" in page.data.markdown.lower() and page.data.metadata["statusCode"] == 200, page.data
 

@@ -50,10 +50,10 @@ fn name_plain_values(document: &mut Value) {
     let formats =
         formats.filter_map(|field| field.name.strip_prefix("formats: ")).filter(|name| !name.contains(' '));
     let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    for (schema, values) in [
-        ("FormatAsked", formats.map(str::to_owned).collect()),
-        ("ParserAsked", names(&["pdf", "image"])),
-        ("SourceAsked", names(&["web", "news", "images", "alexandria"])),
+    for (schema, title, values) in [
+        ("FormatAsked", "FormatName", formats.map(str::to_owned).collect()),
+        ("ParserAsked", "ParserName", names(&["pdf", "image"])),
+        ("SourceAsked", "SourceName", names(&["web", "news", "images", "alexandria"])),
     ] {
         let variants = document.pointer_mut(&format!("/components/schemas/{schema}/oneOf"));
         for variant in
@@ -61,17 +61,23 @@ fn name_plain_values(document: &mut Value) {
         {
             if is_free_text(variant) {
                 restrict(variant, values.clone());
+                variant.insert("title".to_owned(), title.into());
             }
         }
     }
 }
 
+/// Leaves a text these values. One that may be null is written as a choice of two, of which generators make one type.
 fn restrict(schema: &mut Map<String, Value>, values: Vec<String>) {
     let is_nullable =
         schema.get("type").and_then(Value::as_array).is_some_and(|kinds| kinds.contains(&json!("null")));
-    let values = values.into_iter().map(Value::from).chain(is_nullable.then_some(Value::Null));
-    let values: Vec<Value> = values.collect();
-    schema.insert("enum".to_owned(), values.into());
+    if is_nullable {
+        schema.remove("type");
+        let choices = json!([{ "type": "string", "enum": values }, { "type": "null" }]);
+        schema.insert("oneOf".to_owned(), choices);
+    } else {
+        schema.insert("enum".to_owned(), values.into());
+    }
 }
 
 /// Whether a schema is that of any text.
@@ -141,7 +147,8 @@ mod tests {
         });
         adapt(&mut document);
         let parameters = &document["paths"]["/x"]["get"]["parameters"];
-        assert_eq!(parameters[0]["schema"]["enum"], json!(["same", "new", null]));
+        let choices = json!([{ "type": "string", "enum": ["same", "new"] }, { "type": "null" }]);
+        assert_eq!(parameters[0]["schema"]["oneOf"], choices);
         assert_eq!(parameters[1]["schema"]["default"], 25, "parameters are not taken for required");
         let listed = ["low", "high"].map(str::to_owned).to_vec();
         for words in ["`low` or `high`", "`low`, `high`; how many.", "`low` or `high`. Not together."] {
