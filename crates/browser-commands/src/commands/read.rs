@@ -25,6 +25,7 @@ pub(super) async fn snapshot(context: &Context, arguments: &Arguments) -> Comman
         urls: arguments.has("--urls"),
         depth,
         selector: arguments.flag("--selector").map(str::to_owned),
+        keeps_nodes: false,
     };
     let taken = snapshot::take_snapshot(&context.page().await?, &options).await?;
     let data = taken.to_json();

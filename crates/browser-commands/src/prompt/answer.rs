@@ -34,7 +34,12 @@ pub(super) fn answer(question: &str, title: &str, headings: &[String], lines: &s
     let lines: Vec<&str> =
         lines.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES).collect();
     let labelled = find_label(&lines, &wanted);
+    // A number that the page does not name would have to be counted.
+    let counts = lower.starts_with("how many") || lower.contains(" how many ");
     let found = labelled.or_else(|| find_sentence(&lines, &wanted, about_price))?;
+    if counts && !found.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     Some(found[..found.floor_char_boundary(MAX_ANSWER_BYTES)].to_owned())
 }
 
@@ -75,6 +80,10 @@ fn find_sentence(lines: &[&str], wanted: &[String], about_price: bool) -> Option
     let mut best: Option<(usize, &str)> = None;
     for line in lines {
         for sentence in sentences(line, &SentenceRules::PLAIN) {
+            // A question is no answer, and the page may show just this one.
+            if sentence.trim_end().ends_with('?') {
+                continue;
+            }
             let words = content_words(sentence);
             let common = wanted.iter().filter(|word| words.contains(word)).count();
             let has_amount = has_amount(sentence);
@@ -132,5 +141,8 @@ mod tests {
         assert_eq!(ask("What is the title of this page?").as_deref(), Some("Store title"));
         assert_eq!(ask("What is the main heading?").as_deref(), Some("Store"));
         assert_eq!(ask("Who won the election?"), None);
+        let counted = |page: &str| answer("How many gannets are there?", "", &[], page);
+        assert_eq!(counted("How many gannets are there?\nGannets are there."), None);
+        assert_eq!(counted("There are 12 gannets there.").as_deref(), Some("There are 12 gannets there."));
     }
 }

@@ -5,7 +5,6 @@ mod answer;
 mod by_model;
 mod by_rules;
 mod parse;
-mod phrase;
 mod restricted;
 mod target;
 mod wall;
@@ -16,8 +15,10 @@ pub use restricted::{PageElement, PageView, RestrictedBrowser};
 
 /// Why a prompt was not carried out when no model is configured and the rules do not know it.
 pub const MODEL_NEEDED: &str = "A model is needed for this prompt. Without one these are understood: \"click …\", \
-    \"fill … with …\", \"type … into …\", \"select … from …\", \"check …\", \"scroll down\", \"go back\", \"go to …\", \
-    \"search for …\", \"press …\", and questions such as \"what is the price?\", several of them joined by \"then\"";
+    \"hover over …\", \"fill … with …\", \"type … into …\", \"select … from …\", \"check …\", \"scroll down\", \
+    \"scroll down until … shows up\", \"wait …\", \"go back\", \"go to …\", \"search for …\", \"press …\", \"accept\", \
+    \"upload …\", \"drag … to …\", and questions such as \"what is the price?\", several of them joined by \"then\"; \
+    elements may be counted and placed: \"the second result\", \"the Edit link in the row of Ann\"";
 
 /// How a prompt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

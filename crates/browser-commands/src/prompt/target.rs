@@ -1,6 +1,6 @@
-//! Which element of a snapshot a person means.
+//! Which elements of a snapshot fit the name that a person gave.
 
-use super::content_words;
+use super::parse::{Amount, Description, ElementKind, Place, Reading};
 use crate::snapshot::{NodeKind, PageSnapshot, SnapshotNode};
 
 /// What is to be done with the element; only some kinds of elements fit.
@@ -10,26 +10,64 @@ pub(super) enum Purpose {
     Fill,
     Select,
     Check,
+    /// Chosen by its name alone: options, radio buttons, entries of menus.
+    Choose,
+    /// Opened or closed.
+    Expand,
+    /// Read, scrolled or dragged.
+    Any,
 }
 
-const FIELDS: &[&str] =
-    &["textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "slider"];
+const FIELDS: &[&str] = &[
+    "textbox",
+    "searchbox",
+    "combobox",
+    "spinbutton",
+    "Date",
+    "DateTime",
+    "InputTime",
+    "slider",
+    "ColorWell",
+];
 const LISTS: &[&str] = &["combobox", "listbox", "PopUpButton"];
 const BOXES: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
-const NOT_CLICKED: &[&str] = &["Iframe", "option"];
+const CHOSEN: &[&str] = &[
+    "option",
+    "checkbox",
+    "radio",
+    "switch",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "tab",
+    "treeitem",
+];
+/// Fields whose list is no part that opens.
+const NOT_OPENED: &[&str] = &["combobox", "PopUpButton", "textbox", "searchbox"];
 /// Elements that a message lists.
 const MAX_LISTED: usize = 15;
-/// A name that fits less is none.
-const MIN_SCORE: u32 = 50;
+/// A name may have so many words more than what was asked for.
+const MAX_MORE_WORDS: usize = 8;
+/// Words that people leave out or add.
+const ARTICLES: &[&str] = &["the", "a", "an", "my", "your", "our"];
+/// Signs that make another name of the same letters.
+const SIGNS: &[char] = &['+', '#', '<', '>', '=', '%', '$', '€', '£', '@', '/', '*'];
+/// What a person calls the button that closes a dialog, and what it is named.
+const CLOSE_SIGNS: &[&str] = &["x", "×", "✕", "✖", "close"];
+
+pub(super) type Item = (u32, SnapshotNode);
 
 impl Purpose {
     fn fits(self, node: &SnapshotNode) -> bool {
         let role = node.role.as_str();
         match self {
-            Self::Click => node.kind == NodeKind::Interactive && !NOT_CLICKED.contains(&role),
+            Self::Click => node.kind == NodeKind::Interactive && role != "Iframe",
             Self::Fill => FIELDS.contains(&role),
             Self::Select => LISTS.contains(&role),
             Self::Check => BOXES.contains(&role),
+            Self::Choose => CHOSEN.contains(&role),
+            Self::Expand => expanded(node).is_some() && !NOT_OPENED.contains(&role),
+            Self::Any => true,
         }
     }
 
@@ -39,38 +77,140 @@ impl Purpose {
             Self::Fill => "to fill",
             Self::Select => "to select from",
             Self::Check => "to check",
+            Self::Choose => "to choose",
+            Self::Expand => "to open or close",
+            Self::Any => "to act on",
+        }
+    }
+
+    /// The nouns "box" and "option" say nothing where boxes and options are meant anyway.
+    fn kind(self, kind: Option<ElementKind>) -> Option<ElementKind> {
+        match (self, kind) {
+            (Self::Check | Self::Select, Some(ElementKind::Field | ElementKind::Option))
+            | (Self::Expand, Some(_))
+            | (_, Some(ElementKind::Any)) => None,
+            (_, kind) => kind,
         }
     }
 }
 
-/// The ref of the element, or a message that lists what is there.
-pub(super) fn find(snapshot: &PageSnapshot, name: &str, purpose: Purpose) -> Result<u32, String> {
-    let fitting: Vec<&(u32, SnapshotNode)> =
-        snapshot.items.iter().filter(|(_, node)| purpose.fits(node)).collect();
-    let mut scored: Vec<(u32, u32, &SnapshotNode)> =
-        fitting.iter().map(|(number, node)| (score(name, node), *number, node)).collect();
-    scored.retain(|(score, _, _)| *score >= MIN_SCORE);
-    scored.sort_by_key(|(score, _, _)| std::cmp::Reverse(*score));
-    let Some((best, number, node)) = scored.first() else {
-        let all: Vec<&SnapshotNode> = fitting.iter().map(|(_, node)| node).collect();
-        let there = if all.is_empty() { "nothing".to_owned() } else { list(&all) };
-        return Err(format!("There is no \"{name}\" {} on this page. There is: {there}", purpose.noun()));
-    };
-    let rivals: Vec<&SnapshotNode> = scored
-        .iter()
-        .filter(|(score, _, other)| score == best && !leads_to_the_same(node, other))
-        .map(|(_, _, other)| *other)
-        .collect();
-    if rivals.is_empty() {
-        return Ok(*number);
+/// Whether an element that opens and closes is open.
+pub(super) fn expanded(node: &SnapshotNode) -> Option<bool> {
+    let state = node.states.iter().find_map(|state| state.strip_prefix("expanded="))?;
+    Some(state == "true")
+}
+
+fn kind_fits(kind: ElementKind, node: &SnapshotNode) -> bool {
+    let role = node.role.as_str();
+    // What only looks as if one could click it may be meant as a button or a link.
+    let is_drawn = node.hints.is_some();
+    match kind {
+        ElementKind::Button => matches!(role, "button" | "PopUpButton" | "DisclosureTriangle") || is_drawn,
+        ElementKind::Link => role == "link" || is_drawn,
+        ElementKind::Tab => role == "tab",
+        ElementKind::Checkbox => matches!(role, "checkbox" | "switch" | "menuitemcheckbox"),
+        ElementKind::Radio => matches!(role, "radio" | "menuitemradio"),
+        ElementKind::TextArea => node.is_multiline,
+        ElementKind::Field => {
+            matches!(role, "textbox" | "searchbox" | "spinbutton" | "combobox") && !is_select(node)
+        }
+        ElementKind::List => LISTS.contains(&role) || matches!(role, "menu" | "button" | "menuitem"),
+        ElementKind::Slider => role == "slider",
+        ElementKind::Spinner => role == "spinbutton",
+        ElementKind::Option => matches!(role, "option" | "radio" | "checkbox" | "menuitem" | "menuitemradio"),
+        ElementKind::MenuItem => {
+            matches!(role, "menuitem" | "menuitemcheckbox" | "menuitemradio") || is_drawn
+        }
+        ElementKind::Switch => matches!(role, "switch" | "checkbox" | "button"),
+        ElementKind::Date => matches!(role, "Date" | "DateTime"),
+        ElementKind::Time => role == "InputTime",
+        ElementKind::Section => expanded(node).is_some(),
+        ElementKind::TreeItem => role == "treeitem" || is_drawn,
+        // These are found in the document, not in the snapshot.
+        ElementKind::SearchResult | ElementKind::File | ElementKind::Paragraph => false,
+        ElementKind::Any => true,
     }
-    let equal: Vec<String> = scored
-        .iter()
-        .filter(|(score, _, _)| score == best)
-        .take(MAX_LISTED)
-        .map(|(_, number, node)| format!("{} (@e{number})", describe(node)))
-        .collect();
-    Err(format!("\"{name}\" could be {} elements; say which: {}", equal.len(), equal.join(", ")))
+}
+
+/// A list of the page that takes no text.
+pub(super) fn is_select(node: &SnapshotNode) -> bool {
+    node.role == "combobox" && !node.is_editable
+}
+
+/// The elements that one reading of a description fits best.
+pub(super) fn candidates<'a>(
+    snapshot: &'a PageSnapshot,
+    reading: &Reading,
+    purpose: Purpose,
+) -> Vec<&'a Item> {
+    let kind = purpose.kind(reading.kind);
+    let inside = match &reading.place {
+        Some(Place::Role(roles)) => Some(numbers_inside(snapshot, roles)),
+        _ => None,
+    };
+    let fits = |item: &&Item| {
+        purpose.fits(&item.1)
+            && kind.is_none_or(|kind| kind_fits(kind, &item.1))
+            && inside.as_ref().is_none_or(|inside| inside.contains(&item.0))
+    };
+    let fitting: Vec<&Item> = snapshot.items.iter().filter(fits).collect();
+    if reading.name.is_empty() {
+        // Where there are fields of one line, "the text field" is one of them.
+        let is_line = |item: &&Item| !item.1.is_multiline;
+        if kind == Some(ElementKind::Field) && fitting.iter().any(is_line) {
+            return fitting.into_iter().filter(is_line).collect();
+        }
+        return if reading.kind.is_some() { fitting } else { Vec::new() };
+    }
+    let fit = |item: &&Item| compare(&reading.name, reading.is_quoted, &item.1.name);
+    let best = fitting.iter().filter_map(fit).max();
+    let mut found: Vec<&Item> =
+        fitting.into_iter().filter(|item| best.is_some() && fit(item) == best).collect();
+    // Options of a list that is closed are not what is clicked where anything else has the name.
+    if found.iter().any(|(_, node)| node.role != "option") {
+        found.retain(|(_, node)| node.role != "option" || purpose != Purpose::Click);
+    }
+    found
+}
+
+/// The elements with a ref below those of some roles.
+pub(super) fn inside<'a>(snapshot: &'a PageSnapshot, roles: &[&str]) -> Vec<&'a Item> {
+    let numbers = numbers_inside(snapshot, roles);
+    snapshot.items.iter().filter(|(number, _)| numbers.contains(number)).collect()
+}
+
+/// The refs below the elements of some roles.
+fn numbers_inside(snapshot: &PageSnapshot, roles: &[&str]) -> Vec<u32> {
+    let mut inside = Vec::new();
+    let mut outer: Option<usize> = None;
+    for (node, number) in &snapshot.nodes {
+        if outer.is_some_and(|depth| node.depth <= depth) {
+            outer = None;
+        }
+        if outer.is_some() {
+            inside.extend(*number);
+        } else if roles.contains(&node.role.as_str()) {
+            outer = Some(node.depth);
+        }
+    }
+    inside
+}
+
+/// Of the elements that fit, those that are meant; `None` when that is not clear.
+pub(super) fn pick<'a>(found: &[&'a Item], amount: Amount) -> Option<Vec<&'a Item>> {
+    match amount {
+        Amount::One => {
+            let first = found.first()?;
+            let is_same = |other: &&&Item| leads_to_the_same(&first.1, &other.1);
+            (found.iter().filter(is_same).count() == found.len()).then(|| vec![*first])
+        }
+        Amount::Any => found.first().map(|first| vec![*first]),
+        Amount::Nth(number) => found.get(number - 1).map(|item| vec![*item]),
+        Amount::Last => found.last().map(|item| vec![*item]),
+        Amount::All => (!found.is_empty()).then(|| found.to_vec()),
+        Amount::Some(count) => (found.len() >= count).then(|| found[..count].to_vec()),
+        Amount::Both => (found.len() == 2).then(|| found.to_vec()),
+    }
 }
 
 /// Two links with the same name and address are one to a reader.
@@ -78,8 +218,33 @@ fn leads_to_the_same(one: &SnapshotNode, other: &SnapshotNode) -> bool {
     one.backend_node == other.backend_node || (one.url.is_some() && one.url == other.url)
 }
 
-fn describe(node: &SnapshotNode) -> String {
+pub(super) fn describe(node: &SnapshotNode) -> String {
     format!("{} \"{}\"", node.role, node.name)
+}
+
+/// What a caller is told of an element that is not there.
+pub(super) fn missing(snapshot: &PageSnapshot, description: &Description, purpose: Purpose) -> String {
+    let fitting: Vec<&SnapshotNode> =
+        snapshot.items.iter().map(|(_, node)| node).filter(|node| purpose.fits(node)).collect();
+    let there = if fitting.is_empty() { "nothing".to_owned() } else { list(&fitting) };
+    format!("There is no \"{}\" {} on this page. There is: {there}", description.phrase, purpose.noun())
+}
+
+/// What a caller is told of a name that several elements have, or fewer than were asked for.
+pub(super) fn ambiguous(description: &Description, found: &[&Item], amount: Amount) -> String {
+    let names: Vec<String> = found
+        .iter()
+        .take(MAX_LISTED)
+        .map(|(number, node)| format!("{} (@e{number})", describe(node)))
+        .collect();
+    let names = names.join(", ");
+    let phrase = &description.phrase;
+    match amount {
+        Amount::Nth(_) | Amount::Some(_) | Amount::Last | Amount::Both => {
+            format!("\"{phrase}\" does not fit the {} elements of that kind: {names}", found.len())
+        }
+        _ => format!("\"{phrase}\" could be {} elements; say which: {names}", found.len()),
+    }
 }
 
 fn list(nodes: &[&SnapshotNode]) -> String {
@@ -93,28 +258,65 @@ fn list(nodes: &[&SnapshotNode]) -> String {
     if more > 0 { format!("{}, and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// How well a name fits, 0 to 100.
-fn score(wanted: &str, node: &SnapshotNode) -> u32 {
-    let (wanted_line, name_line) = (super::one_line(wanted).to_lowercase(), node.name.to_lowercase());
-    if wanted_line.is_empty() {
-        return 0;
+/// How well a name fits. Part of the words is never enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NameFit {
+    /// All words are in the name, with others.
+    Contained,
+    /// The same words.
+    SameWords,
+    Equal,
+}
+
+/// Compares what a person wrote with the name of an element.
+pub(super) fn compare(wanted: &str, is_quoted: bool, name: &str) -> Option<NameFit> {
+    let (wanted_line, name_line) = (plain(wanted), plain(name));
+    if wanted_line.is_empty() || name_line.is_empty() {
+        return None;
     }
-    if wanted_line == name_line {
-        return 100;
+    let closes =
+        CLOSE_SIGNS[..4].contains(&wanted_line.as_str()) && CLOSE_SIGNS.contains(&name_line.as_str());
+    if wanted_line == name_line || closes {
+        return Some(NameFit::Equal);
     }
-    let (wanted, name) = (content_words(&wanted_line), content_words(&name_line));
-    if wanted.is_empty() || name.is_empty() {
-        return if name_line.contains(&wanted_line) { 60 } else { 0 };
+    if is_quoted || wanted.contains(SIGNS) {
+        return contains_words(&name_line, &wanted_line).then_some(NameFit::Contained);
     }
-    if wanted == name {
-        return 95;
+    let (wanted, name) = (words(&wanted_line), words(&name_line));
+    if wanted.is_empty() {
+        return None;
     }
-    let common = wanted.iter().filter(|word| name.contains(word)).count();
-    let found = common * 100 / wanted.len();
-    // Names with many more words fit less.
-    let extra = name.len().saturating_sub(common).min(10);
-    let score = if found == 100 { 85 } else { found * 65 / 100 };
-    u32::try_from(score.saturating_sub(extra)).unwrap_or(0)
+    if wanted == name && !name_line.contains(SIGNS) {
+        return Some(NameFit::SameWords);
+    }
+    let mut rest = name.iter();
+    let is_contained = wanted.iter().all(|word| rest.any(|other| other == word));
+    (is_contained && name.len() <= wanted.len() + MAX_MORE_WORDS).then_some(NameFit::Contained)
+}
+
+/// In lower case, without the signs around it.
+fn plain(text: &str) -> String {
+    let line = super::one_line(text).to_lowercase();
+    let bare = line.trim_matches(|character: char| " .:*!?,…\"'".contains(character));
+    if bare.is_empty() { line } else { bare.to_owned() }
+}
+
+fn contains_words(text: &str, wanted: &str) -> bool {
+    text.match_indices(wanted).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + wanted.len()..].chars().next();
+        before.is_none_or(|character| !character.is_alphanumeric())
+            && after.is_none_or(|character| !character.is_alphanumeric())
+    })
+}
+
+/// The words of a name without articles. No other word may be left out: "turn on" is not "turn off".
+fn words(text: &str) -> Vec<String> {
+    let pieces: Vec<String> = text::pieces(text).take(200).map(|piece| piece.text.to_lowercase()).collect();
+    let last = pieces.len().saturating_sub(1);
+    let kept =
+        pieces.iter().enumerate().filter(|(at, word)| *at == last || !ARTICLES.contains(&word.as_str()));
+    kept.map(|(_, word)| word.clone()).collect()
 }
 
 #[cfg(test)]
@@ -137,8 +339,14 @@ mod tests {
         PageSnapshot { items: items.collect(), ..PageSnapshot::default() }
     }
 
+    fn found(page: &PageSnapshot, name: &str, purpose: Purpose) -> Vec<u32> {
+        let reading =
+            Reading { name: name.to_owned(), is_quoted: false, kind: None, amount: Amount::One, place: None };
+        candidates(page, &reading, purpose).iter().map(|(number, _)| *number).collect()
+    }
+
     #[test]
-    fn the_closest_name_wins_and_ties_are_told() {
+    fn the_closest_names_are_found() {
         let page = snapshot(&[
             ("button", "Add to cart", None),
             ("link", "Cart", Some("/cart")),
@@ -146,20 +354,35 @@ mod tests {
             ("textbox", "Last name", None),
             ("link", "Details", Some("/a")),
             ("link", "Details", Some("/b")),
-            ("link", "Help", Some("/h")),
-            ("link", "Help", Some("/h")),
+            ("button", "Turn on", None),
+            ("link", "Item 1", Some("/1")),
         ]);
-        assert_eq!(find(&page, "cart", Purpose::Click), Ok(2));
-        assert_eq!(find(&page, "add to the cart", Purpose::Click), Ok(1));
-        assert_eq!(find(&page, "first name", Purpose::Fill), Ok(3));
-        assert_eq!(find(&page, "help", Purpose::Click), Ok(7));
-        assert!(find(&page, "details", Purpose::Click).unwrap_err().contains("2 elements"));
-        assert!(find(&page, "name", Purpose::Fill).unwrap_err().contains("say which"));
-        let missing = find(&page, "checkout", Purpose::Click).unwrap_err();
-        assert!(
-            missing.contains("no \"checkout\"") && missing.contains("button \"Add to cart\""),
-            "{missing}"
-        );
-        assert!(find(&page, "x", Purpose::Select).unwrap_err().ends_with("There is: nothing"));
+        assert_eq!(found(&page, "cart", Purpose::Click), [2]);
+        assert_eq!(found(&page, "add to the cart", Purpose::Click), [1]);
+        assert_eq!(found(&page, "first name", Purpose::Fill), [3]);
+        assert_eq!(found(&page, "name", Purpose::Fill), [3, 4]);
+        assert_eq!(found(&page, "details", Purpose::Click), [5, 6]);
+        for other in ["turn off", "Item 60", "it", "cart now", "items"] {
+            assert_eq!(found(&page, other, Purpose::Click), [0_u32; 0], "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_meant_by_a_number_is_counted() {
+        let page = snapshot(&[
+            ("link", "Help", Some("/h")),
+            ("link", "Help", Some("/h")),
+            ("link", "Help", Some("/x")),
+        ]);
+        let all: Vec<&Item> = page.items.iter().collect();
+        let numbers =
+            |amount| pick(&all, amount).map(|items| items.iter().map(|item| item.0).collect::<Vec<_>>());
+        assert_eq!(numbers(Amount::One), None);
+        assert_eq!(pick(&all[..2], Amount::One).unwrap()[0].0, 1, "the same address");
+        assert_eq!(numbers(Amount::Nth(2)), Some(vec![2]));
+        assert_eq!(numbers(Amount::Nth(4)), None);
+        assert_eq!(numbers(Amount::Last), Some(vec![3]));
+        assert_eq!(numbers(Amount::All), Some(vec![1, 2, 3]));
+        assert_eq!(numbers(Amount::Both), None);
     }
 }

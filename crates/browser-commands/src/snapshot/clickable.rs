@@ -37,7 +37,7 @@ async fn find_elements(page: &CommandPage, frame: &str) -> Option<HashMap<i64, C
 }
 
 /// The elements of an array of the page.
-pub(super) async fn list_objects(page: &CommandPage, session: &str, list: &str) -> Vec<String> {
+pub(crate) async fn list_objects(page: &CommandPage, session: &str, list: &str) -> Vec<String> {
     let params = json!({ "objectId": list, "ownProperties": true });
     let properties = page.call_in(session, "Runtime.getProperties", params).await.unwrap_or_default();
     let properties = properties["result"].as_array().map(Vec::as_slice).unwrap_or_default();

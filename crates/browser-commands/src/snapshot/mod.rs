@@ -7,6 +7,7 @@ mod large_page;
 mod render;
 mod tree;
 
+pub(crate) use clickable::list_objects;
 pub(crate) use render::SnapshotOptions;
 pub(crate) use tree::{NodeKind, SnapshotNode};
 
@@ -24,6 +25,8 @@ pub(crate) struct PageSnapshot {
     pub(crate) url: String,
     /// The nodes with a ref, with the number of it.
     pub(crate) items: Vec<(u32, SnapshotNode)>,
+    /// All nodes in the order of the document, where they were asked for.
+    pub(crate) nodes: Vec<(SnapshotNode, Option<u32>)>,
     pub(crate) tools: Vec<PageTool>,
 }
 
@@ -111,5 +114,11 @@ pub(crate) async fn take_snapshot(
         text.push_str(&render::write_tools(&tools));
     }
     let items = numbers.iter().map(|(node, number)| (*number, read.nodes[*node].clone())).collect();
-    Ok(PageSnapshot { text, url: page.url(), items, tools })
+    let mut nodes = Vec::new();
+    if options.keeps_nodes {
+        let numbers: std::collections::HashMap<usize, u32> = numbers.into_iter().collect();
+        let number = |(at, node)| (node, numbers.get(&at).copied());
+        nodes = read.nodes.into_iter().enumerate().map(number).collect();
+    }
+    Ok(PageSnapshot { text, url: page.url(), items, nodes, tools })
 }

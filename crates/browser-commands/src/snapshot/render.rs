@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// How a snapshot was asked for.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SnapshotOptions {
     /// Only nodes with a ref.
@@ -18,6 +19,8 @@ pub(crate) struct SnapshotOptions {
     pub(crate) urls: bool,
     pub(crate) depth: Option<usize>,
     pub(crate) selector: Option<String>,
+    /// The snapshot keeps the nodes without a ref, too.
+    pub(crate) keeps_nodes: bool,
 }
 
 /// A node that is shown, and how far it is indented.

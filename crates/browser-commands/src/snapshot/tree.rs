@@ -106,6 +106,10 @@ pub(crate) struct SnapshotNode {
     pub(crate) value: String,
     pub(crate) states: Vec<String>,
     pub(crate) url: Option<String>,
+    /// Whether text can be typed into it.
+    pub(crate) is_editable: bool,
+    /// Whether that text may have several lines.
+    pub(crate) is_multiline: bool,
     /// Why a node without a role can be clicked.
     pub(crate) hints: Option<String>,
     pub(crate) backend_node: Option<i64>,
@@ -192,6 +196,11 @@ fn show(tree: &FrameTree, node: &AxNode, step: &PendingNode) -> Option<SnapshotN
         value: if value == name || role == "StaticText" { String::new() } else { value },
         states: states(role, &node.properties),
         url: url.filter(|_| role == "link"),
+        is_multiline: node
+            .properties
+            .iter()
+            .any(|(property, value)| property == "multiline" && value == "true"),
+        is_editable: node.properties.iter().any(|(property, _)| property == "editable"),
         hints: clickable.filter(|_| !INTERACTIVE.contains(&role)).map(|found| found.hints.clone()),
         role: role.to_owned(),
         backend_node: node.backend_node,

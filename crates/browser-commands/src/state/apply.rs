@@ -110,6 +110,7 @@ fn apply_download(state: &mut BrowserState, method: &str, params: &Value) {
 
 fn apply_page(state: &mut BrowserState, session: &str, method: &str, params: &Value) -> Option<Reaction> {
     match method {
+        "Page.windowOpen" => state.opened_windows += 1,
         "Runtime.consoleAPICalled" => state.console.push(ConsoleEntry::from_event(params)),
         "Runtime.exceptionThrown" => state.errors.push(PageError::from_event(params)),
         "Fetch.requestPaused" => {

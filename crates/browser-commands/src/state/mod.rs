@@ -35,6 +35,8 @@ pub(crate) struct BrowserState {
     /// The target id of the tab that commands act on.
     pub(crate) current: Option<String>,
     next_tab: u32,
+    /// How many windows pages have asked for.
+    pub(crate) opened_windows: u64,
     /// Windows that were closed because there were too many.
     pub(crate) excess_windows: u32,
     pub(crate) console: Log<ConsoleEntry>,

@@ -32,6 +32,21 @@ impl Refs {
         self.targets.get(&number)
     }
 
+    /// A ref for an element that no snapshot has named; `None` when there are too many.
+    pub(crate) fn add(&mut self, target: RefTarget) -> Option<u32> {
+        let key = (target.tab.clone(), target.document, target.session.clone(), target.backend_node);
+        if let Some(known) = self.numbers.get(&key) {
+            return Some(*known);
+        }
+        if self.targets.len() >= MAX_REFS {
+            return None;
+        }
+        self.last += 1;
+        self.numbers.insert(key, self.last);
+        self.targets.insert(self.last, target);
+        Some(self.last)
+    }
+
     /// Replaces all refs by those of a new snapshot; returns their numbers in the same order.
     pub(crate) fn replace(&mut self, targets: Vec<RefTarget>) -> Vec<u32> {
         let old = std::mem::take(&mut self.numbers);

@@ -80,6 +80,101 @@ async fn what_is_not_clear_is_not_done() {
     assert_eq!(reply.status, PromptStatus::Completed, "the caller gave it: {reply:?}");
 }
 
+/// A prompt that must be done, and what the page has noted of it.
+async fn done(fixture: &Fixture, prompt: &str) -> String {
+    fixture.open("/tasks.html").await;
+    let reply = ask(fixture, prompt).await;
+    assert_eq!(reply.status, PromptStatus::Completed, "{prompt}: {}", reply.output);
+    fixture.ok("get text #log").await
+}
+
+/// A prompt that must not be done.
+async fn refused(fixture: &Fixture, prompt: &str) -> String {
+    fixture.open("/tasks.html").await;
+    let reply = ask(fixture, prompt).await;
+    assert_ne!(reply.status, PromptStatus::Completed, "{prompt}: {}", reply.output);
+    reply.output
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn elements_are_counted_and_placed() {
+    let fixture = Fixture::new().await;
+    for (prompt, noted) in [
+        ("click the Delete button in the row of A-101", "delete A-101;"),
+        ("For A-100, click Delete", "delete A-100;"),
+        ("click Add of the Blue kettle", "add blue;"),
+        ("click the second Add button", "add red;"),
+        ("click More twice", "plus;plus;"),
+        ("press the More button 3 times and click the last Add button", "plus;plus;plus;add red;"),
+        ("click \"Plain word\"", "word;"),
+        ("wait until Late shows up, then click it", "late;"),
+        ("hover over \"Products\" and click Kettles", "kettles;"),
+        ("Switch between the tabs to find and click on the link \"Beta\"", "beta;"),
+        ("scroll down until Item 60 shows up and open it", "item 60;"),
+    ] {
+        assert_eq!(done(&fixture, prompt).await, noted, "{prompt}");
+    }
+    fixture.open("/tasks.html").await;
+    let reply = ask(&fixture, "search for gannets, then click the first result").await;
+    assert_eq!(reply.status, PromptStatus::Completed, "{}", reply.output);
+    assert!(fixture.ok("get url").await.ends_with("?first"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dialogs_forms_suggestions_and_new_tabs() {
+    let fixture = Fixture::new().await;
+    assert_eq!(done(&fixture, "click Remove all and accept the dialog").await, "confirm true;");
+    assert_eq!(done(&fixture, "click Remove all and dismiss").await, "confirm false;");
+    assert_eq!(done(&fixture, "click Introduce and answer the prompt with \"Ann\"").await, "prompt Ann;");
+    done(&fixture, "fill First name with Ann, Last name with Lee and Email with a@b.example").await;
+    let values = fixture.ok("eval '[first.value, last.value, mail.value].join()'").await;
+    assert!(values.contains("Ann,Lee,a@b.example"), "{values}");
+    done(&fixture, "type Oslo into the City field").await;
+    assert_eq!(fixture.ok("get value #city").await, "Oslo");
+    done(&fixture, "type \"Nor\" into the country field and select \"Northern Ireland\"").await;
+    assert_eq!(fixture.ok("get value #country").await, "Northern Ireland");
+    done(&fixture, "expand the Details section").await;
+    assert!(fixture.ok("is visible #details").await.contains("true"));
+    fixture.open("/tasks.html").await;
+    let reply = ask(&fixture, "click Open the store, then what is the price?").await;
+    assert_eq!(reply.output, "19.50 EUR", "{reply:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_understood_as_a_whole_changes_nothing_or_says_what_was_done() {
+    let fixture = Fixture::new().await;
+    for prompt in [
+        "click More and dance",
+        "click the cheapest Add button",
+        "click Add",
+        "click Delete in the row of A-102",
+        "click the third Add button",
+        "click \"Deaf word\"",
+        "click it",
+        "select Norway",
+        "scroll down until Item 600 shows up and open it",
+        "fill First name with the name of the president",
+        "type Ann into the surname field",
+        "click the Delete button of the Blue kettle",
+        "expand the Shipping section",
+        "accept the dialog",
+    ] {
+        let output = refused(&fixture, prompt).await;
+        assert_eq!(fixture.ok("get text #log").await, "", "{prompt}: {output}");
+        assert_eq!(
+            fixture.ok("eval '[first.value, last.value].join(\"\")'").await,
+            "\"\"",
+            "{prompt}: {output}"
+        );
+    }
+    let output = refused(&fixture, "click More, then click Checkout").await;
+    assert!(
+        output.contains("no \"Checkout\"") && output.contains("Done before that: Clicked button \"More\""),
+        "{output}"
+    );
+    assert_eq!(fixture.ok("get text #log").await, "plus;");
+}
+
 /// A model that gives fixed replies and keeps what it was asked.
 #[derive(Default)]
 struct Script {

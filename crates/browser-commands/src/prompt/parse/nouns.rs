@@ -1,0 +1,133 @@
+//! The nouns that people use for elements and for parts of a page.
+
+use super::tokens::Phrase;
+
+/// The noun of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum ElementKind {
+    Button,
+    Link,
+    Tab,
+    Checkbox,
+    Radio,
+    Field,
+    TextArea,
+    List,
+    Slider,
+    Spinner,
+    Option,
+    MenuItem,
+    Switch,
+    Date,
+    Time,
+    Section,
+    TreeItem,
+    SearchResult,
+    Paragraph,
+    File,
+    Any,
+}
+
+/// Longer nouns first.
+pub(super) const KINDS: &[(&str, ElementKind)] = &[
+    ("search result", ElementKind::SearchResult),
+    ("search results", ElementKind::SearchResult),
+    ("result", ElementKind::SearchResult),
+    ("results", ElementKind::SearchResult),
+    ("radio button", ElementKind::Radio),
+    ("radio buttons", ElementKind::Radio),
+    ("radio", ElementKind::Radio),
+    ("check box", ElementKind::Checkbox),
+    ("checkbox", ElementKind::Checkbox),
+    ("checkboxes", ElementKind::Checkbox),
+    ("menu item", ElementKind::MenuItem),
+    ("menu entry", ElementKind::MenuItem),
+    ("button", ElementKind::Button),
+    ("buttons", ElementKind::Button),
+    ("hyperlink", ElementKind::Link),
+    ("link", ElementKind::Link),
+    ("links", ElementKind::Link),
+    ("tab", ElementKind::Tab),
+    ("tabs", ElementKind::Tab),
+    ("text area", ElementKind::TextArea),
+    ("textarea", ElementKind::TextArea),
+    ("input textbox", ElementKind::Field),
+    ("input text box", ElementKind::Field),
+    ("input field", ElementKind::Field),
+    ("input box", ElementKind::Field),
+    ("form field", ElementKind::Field),
+    ("text input", ElementKind::Field),
+    ("text field", ElementKind::Field),
+    ("text fields", ElementKind::Field),
+    ("text box", ElementKind::Field),
+    ("textbox", ElementKind::Field),
+    ("textboxes", ElementKind::Field),
+    ("textfield", ElementKind::Field),
+    ("search box", ElementKind::Field),
+    ("search field", ElementKind::Field),
+    ("search bar", ElementKind::Field),
+    ("date field", ElementKind::Date),
+    ("time field", ElementKind::Time),
+    ("field", ElementKind::Field),
+    ("fields", ElementKind::Field),
+    ("input", ElementKind::Field),
+    ("box", ElementKind::Field),
+    ("dropdown list", ElementKind::List),
+    ("dropdown menu", ElementKind::List),
+    ("drop-down list", ElementKind::List),
+    ("drop-down", ElementKind::List),
+    ("dropdown", ElementKind::List),
+    ("combo box", ElementKind::List),
+    ("scroll list", ElementKind::List),
+    ("select list", ElementKind::List),
+    ("list box", ElementKind::List),
+    ("list", ElementKind::List),
+    ("menu", ElementKind::List),
+    ("slider", ElementKind::Slider),
+    ("spinner", ElementKind::Spinner),
+    ("option", ElementKind::Option),
+    ("suggestion", ElementKind::Option),
+    ("switch", ElementKind::Switch),
+    ("toggle", ElementKind::Switch),
+    ("section", ElementKind::Section),
+    ("sections", ElementKind::Section),
+    ("panel", ElementKind::Section),
+    ("accordion", ElementKind::Section),
+    ("folder or file", ElementKind::TreeItem),
+    ("file or folder", ElementKind::TreeItem),
+    ("folder", ElementKind::TreeItem),
+    ("paragraph", ElementKind::Paragraph),
+    ("file input", ElementKind::File),
+    ("upload field", ElementKind::File),
+    ("date", ElementKind::Date),
+    ("time", ElementKind::Time),
+    ("icon", ElementKind::Any),
+    ("item", ElementKind::Any),
+    ("entry", ElementKind::Any),
+    ("element", ElementKind::Any),
+    ("widget", ElementKind::Any),
+    ("page", ElementKind::Any),
+];
+/// Nouns of parts of a page, and the roles that these have.
+pub(super) const CONTAINERS: &[(&[&str], &[&str])] = &[
+    (&["dialog", "dialog box", "modal", "popup", "pop-up", "window"], &["dialog", "alertdialog"]),
+    (&["menu", "menu bar", "menubar"], &["menu", "menubar"]),
+    (&["header", "banner"], &["banner"]),
+    (&["footer"], &["contentinfo"]),
+    (&["navigation", "nav", "navigation bar", "nav bar"], &["navigation"]),
+    (&["sidebar", "side bar"], &["complementary"]),
+    (&["form"], &["form"]),
+    (&["toolbar", "tool bar"], &["toolbar"]),
+    (&["table", "grid"], &["table", "grid"]),
+    (&["main content", "main part", "content"], &["main"]),
+];
+/// The kind that a phrase is the noun of.
+pub(super) fn kind_of(phrase: Phrase<'_>) -> Option<ElementKind> {
+    KINDS.iter().find(|(noun, _)| phrase.is(&[noun])).map(|(_, kind)| *kind)
+}
+
+pub(super) fn kind_of_word(word: &str) -> Option<ElementKind> {
+    let word = word.to_lowercase();
+    let known = KINDS.iter().find(|(noun, _)| *noun == word).map(|(_, kind)| *kind);
+    known.or((word == "text").then_some(ElementKind::Field))
+}
