@@ -295,6 +295,10 @@ fn environment(profile: &Path, account: Option<Account>) -> Vec<(OsString, OsStr
     if account.is_some() {
         variables.push(("HOME".into(), profile.into()));
     }
+    // Without a locale it cannot open files whose names are not ASCII, as those that are uploaded may be.
+    if !variables.iter().any(|(name, _)| name == "LANG" || name == "LC_ALL" || name == "LC_CTYPE") {
+        variables.push(("LC_CTYPE".into(), "C.UTF-8".into()));
+    }
     // Temporary files are in its profile folder, its working directory, and are removed with it.
     let folder =
         if profile.as_os_str().len() <= MAX_TEMP_PATH_BYTES { profile } else { WORKING_DIRECTORY.as_ref() };

@@ -68,7 +68,7 @@ pub async fn open_sessions(settings: &Settings, services: &Services) -> Result<A
     let store = &services.store;
     let objects = data_dir::open_objects(settings, store.clone())?;
     let recordings = Recordings::open(store.as_ref(), objects, settings.interact.recording).await?;
-    let limits = settings.interact.sessions;
+    let limits = settings.interact.sessions.clone();
     Ok(Sessions::open(services, limits, Some(Arc::new(code)), Some(recordings)).await?)
 }
 

@@ -11,7 +11,7 @@ use net::proxy::{FailureReply, LeaseRules};
 use net::{Deadline, Purpose, UrlRule, Via};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -37,6 +37,8 @@ pub struct SessionRules {
     pub max_clients: usize,
     /// Restricts the hosts that its pages may reach.
     pub allowed_hosts: Option<UrlRule>,
+    /// The folder that clients on this machine share with the server.
+    pub shared_files: Option<PathBuf>,
     /// Whether hosts that only serve advertisements and trackers are out of reach.
     pub block_ads: bool,
 }
@@ -90,7 +92,12 @@ impl Session {
     ) -> BoxFuture<'_, Result<Self, StartError>> {
         Box::pin(async move {
             let browser = Arc::new(browser);
-            let bridge = Bridge::start(&browser, browser.files().to_owned(), rules.max_clients);
+            let bridge = Bridge::start(
+                &browser,
+                browser.files().to_owned(),
+                rules.shared_files.clone(),
+                rules.max_clients,
+            );
             let control = CdpClient::new(bridge.connect().await?);
             let pages = Pages::follow(control.clone(), rules.max_pages).await?;
             // From here on dropping it ends the browser, which our own client would otherwise keep.
@@ -141,6 +148,21 @@ impl Session {
     /// Opens a download by its name.
     pub fn open_file(&self, name: &str) -> io::Result<File> {
         bridge::open_file(self.files(), Path::new(name))
+    }
+
+    /// Makes room for a file that somebody sends for a page of this session; where it is written.
+    pub fn create_upload(&self, name: &str) -> io::Result<(PathBuf, File)> {
+        self.bridge.create_upload(name)
+    }
+
+    /// The folder of such files, whether there are any or not.
+    pub(crate) fn uploads(&self) -> PathBuf {
+        self.bridge.uploads_folder()
+    }
+
+    /// Whether so many bytes more may be written to such files; they are counted as written.
+    pub fn reserve_upload(&self, bytes: u64) -> bool {
+        self.bridge.reserve_upload(bytes)
     }
 
     pub fn process_id(&self) -> i32 {

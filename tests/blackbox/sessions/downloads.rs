@@ -1,7 +1,8 @@
 //! Downloads of sessions: in code by Playwright's own calls, for clients elsewhere over HTTP, and nowhere but in the session.
 
 use super::code::{execute, open};
-use super::{begin, end, run_in_session};
+use super::{begin, end, run_in_session, run_with_links};
+use crate::clients::node;
 use crate::scrape::ScrapeFixture;
 use serde_json::json;
 
@@ -40,4 +41,21 @@ async fn a_client_elsewhere_fetches_downloads_over_http_and_the_server_writes_no
     let session = begin(&fixture, json!({})).await;
     run_in_session(&fixture, "downloads.mjs", &session).await;
     end(&fixture, &session).await;
+}
+
+#[tokio::test]
+async fn clients_save_and_upload_through_a_shared_folder_or_over_http() {
+    let shared = testkit::TempDir::new();
+    let folder = shared.path().display().to_string();
+    let fixture = ScrapeFixture::with(|config| config.set("interact_shared_files", &folder)).await;
+    for folder in [Some(&folder), None] {
+        let session = begin(&fixture, json!({})).await;
+        let mut client = node("shared_files.mjs");
+        match folder {
+            Some(folder) => client.env("TMPDIR", folder).env("SHARED", "1"),
+            None => client.env("TMPDIR", "/tmp"),
+        };
+        run_with_links(&fixture, client, &session).await;
+        end(&fixture, &session).await;
+    }
 }

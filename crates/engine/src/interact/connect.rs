@@ -7,10 +7,33 @@ use crate::Error;
 use futures_util::future::BoxFuture;
 use interact::CdpPort;
 use interact::live_view::{self, ViewChannels};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::fs::File;
 use uuid::Uuid;
 use wire::Kind;
+
+/// A file that somebody is sending for a page of a session.
+pub struct SessionUpload {
+    session: Arc<interact::Session>,
+    /// Where it is stored, for commands of the protocol.
+    pub path: PathBuf,
+    pub file: File,
+}
+
+impl SessionUpload {
+    /// Whether so many bytes more may be written; they are counted as written.
+    pub fn reserve(&self, bytes: u64) -> bool {
+        self.session.reserve_upload(bytes)
+    }
+
+    /// How an answer of the live view names it.
+    pub fn name(&self) -> String {
+        let mut parts = self.path.components().rev().map(|part| part.as_os_str().to_string_lossy());
+        let (name, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        format!("{folder}/{name}")
+    }
+}
 
 /// Notes that a session was used.
 pub type OnActivity = Box<dyn Fn() + Send + Sync>;
@@ -57,6 +80,28 @@ impl Sessions {
             active.touch();
             let opened = tokio::task::spawn_blocking(move || active.session.open_file(&name)).await;
             opened.ok().and_then(Result::ok).map(File::from_std).ok_or_else(|| Kind::NotFound.into())
+        })
+    }
+
+    /// Makes room for a file that somebody sends for a page of a session, with a link to the protocol or to act in the live
+    /// view. Counts as activity.
+    pub fn create_upload<'a>(
+        &'a self,
+        id: Uuid,
+        purpose: LinkPurpose,
+        token: &'a str,
+        name: String,
+    ) -> BoxFuture<'a, Result<SessionUpload, Error>> {
+        Box::pin(async move {
+            let active = self.linked(id, purpose, token)?;
+            active.touch();
+            let session = Arc::clone(&active.session);
+            let created = tokio::task::spawn_blocking(move || session.create_upload(&name)).await;
+            let created = created.map_err(Error::internal)?;
+            let (path, file) = created.map_err(|error| {
+                Error::because(Kind::BadRequest, &format!("The file is refused: {error}"))
+            })?;
+            Ok(SessionUpload { session: Arc::clone(&active.session), path, file: File::from_std(file) })
         })
     }
 

@@ -28,7 +28,7 @@ pub use ::interact::live_view::{ViewInput, ViewOutput};
 pub use ::interact::{CdpPort, PortReceiver, PortSender};
 pub use billing::end_lost_sessions;
 pub use code::{CodeError, CodeOutput, CodeRunner, Language, PromptOutput};
-pub use connect::OnActivity;
+pub use connect::{OnActivity, SessionUpload};
 pub use links::LinkPurpose;
 pub use profiles::{delete_profile, list_profiles};
 pub use recordings::{PREFIX as RECORDING_PREFIX, RecordingIndex, RecordingSettings, Recordings};

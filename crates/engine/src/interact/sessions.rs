@@ -79,10 +79,10 @@ impl Sessions {
                 browsers: browsers
                     .map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm, settings.max_memory)),
                 runner,
+                slots: Arc::new(Semaphore::new(settings.max_sessions.max(1))),
                 settings,
                 holder: Uuid::new_v4(),
                 active: Mutex::default(),
-                slots: Arc::new(Semaphore::new(settings.max_sessions.max(1))),
                 openings: Openings::default(),
                 tasks: TaskTracker::new(),
             }))

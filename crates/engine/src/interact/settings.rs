@@ -1,7 +1,9 @@
 //! Limits of the sessions of a process.
 
+use std::path::PathBuf;
+
 /// Limits of this process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct InteractSettings {
     /// Sessions at once; each is a browser.
     pub max_sessions: usize,
@@ -15,6 +17,9 @@ pub struct InteractSettings {
     pub max_pages: usize,
     /// Clients of the protocol of one session.
     pub max_clients: usize,
+    /// The folder that clients on this machine share with the server: downloads are copied there for a client that names a
+    /// folder below it, and files below it may be uploaded.
+    pub shared_files: Option<PathBuf>,
     /// Whether a browser is started ahead of the next session.
     pub keep_warm: bool,
     /// Whether sessions are recorded unless their caller says otherwise.
@@ -30,6 +35,7 @@ impl Default for InteractSettings {
             max_bytes: 4 << 30,
             max_pages: 50,
             max_clients: 32,
+            shared_files: None,
             keep_warm: true,
             record: true,
         }

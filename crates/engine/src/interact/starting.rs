@@ -59,6 +59,7 @@ async fn start_with_one(
         max_disk: settings.max_disk,
         max_pages: settings.max_pages,
         max_clients: settings.max_clients,
+        shared_files: settings.shared_files.clone(),
         allowed_hosts: plan.allowed.resource_rule(),
         block_ads: plan.block_ads,
     };

@@ -45,9 +45,6 @@ fn shared_files(text: &str) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     let folder = PathBuf::from(text);
-    anyhow::ensure!(
-        folder.is_absolute() && folder.is_dir(),
-        "it must be a folder with an absolute path"
-    );
+    anyhow::ensure!(folder.is_absolute() && folder.is_dir(), "it must be a folder with an absolute path");
     Ok(Some(folder))
 }

@@ -1,6 +1,7 @@
 //! Finished downloads, for who asked for them. The browser writes all of them to the session's own folder. Playwright looks
 //! for a file in the folder that it named itself, under the id of the download: so before a client hears that a download is
-//! complete, a copy is put there, if that folder is one of the session's code. No other folder is a client's to name.
+//! complete, a copy is put there, if that folder is one of the session's code, or is in the folder that clients on this machine
+//! share with the server where the operator has named one. No other folder is a client's to name.
 
 use super::own_files::{CODE_FOLDER, INSIDE, open_file, open_folder};
 use parking_lot::Mutex;
@@ -20,7 +21,16 @@ const MAX_ID_BYTES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Downloads {
     files: PathBuf,
+    shared: Option<PathBuf>,
     copied_bytes: Mutex<u64>,
+}
+
+/// A folder below one that copies may be put into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NamedFolder {
+    root: PathBuf,
+    /// The path inside of it.
+    inside: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -36,23 +46,33 @@ struct Progress {
 }
 
 impl Downloads {
-    pub(super) fn new(files: PathBuf) -> Self {
-        Self { files, copied_bytes: Mutex::new(0) }
+    pub(super) fn new(files: PathBuf, shared: Option<PathBuf>) -> Self {
+        Self { files, shared, copied_bytes: Mutex::new(0) }
     }
 
-    /// The folder that a client names for its downloads, below that of the session's code; `None` when it is elsewhere.
-    pub(super) fn named_folder(&self, params: Option<&RawValue>) -> Option<PathBuf> {
+    /// The folder that a client names for its downloads, if it is one that copies may be put into.
+    pub(super) fn named_folder(&self, params: Option<&RawValue>) -> Option<NamedFolder> {
         let Behavior { path } = serde_json::from_str(params?.get()).ok()?;
-        path?.strip_prefix(self.files.with_file_name(CODE_FOLDER)).ok().map(Path::to_owned)
+        let path = path?;
+        let code = self.files.with_file_name(CODE_FOLDER);
+        let roots = [Some(code), self.shared.clone()];
+        roots.into_iter().flatten().find_map(|root| {
+            let inside = path.strip_prefix(&root).ok()?.to_owned();
+            Some(NamedFolder { root, inside })
+        })
     }
 
-    /// Puts a copy of a download into a folder of the session's code. Nothing outside of that is written, whatever links
-    /// the code has made there.
-    pub(super) fn copy(&self, folder: &Path, id: &str) -> io::Result<()> {
+    /// Puts a copy of a download into such a folder. Nothing outside of its root is written, whatever links are there.
+    pub(super) fn copy(&self, folder: &NamedFolder, id: &str) -> io::Result<()> {
         let source = open_file(&self.files, Path::new(id))?;
-        let code = open_folder(&self.files.with_file_name(CODE_FOLDER))?;
-        let folder =
-            openat2(code, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), INSIDE)?;
+        let root = open_folder(&folder.root)?;
+        let folder = openat2(
+            root,
+            &folder.inside,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+            INSIDE,
+        )?;
         let mut copied_bytes = self.copied_bytes.lock();
         let room = MAX_COPIED_BYTES - *copied_bytes;
         if source.metadata()?.len() > room {
@@ -94,7 +114,9 @@ mod tests {
         }
         std::fs::write(files.join("a-1"), "content").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", files.join("b-2")).unwrap();
-        let downloads = Downloads::new(files);
+        let shared = folder.path().join("shared");
+        std::fs::create_dir_all(shared.join("playwright-artifacts-1")).unwrap();
+        let downloads = Downloads::new(files, Some(shared.clone()));
         let named = |path: &Path| {
             let params = RawValue::from_string(json!({ "downloadPath": path }).to_string()).unwrap();
             downloads.named_folder(Some(&params))
@@ -108,9 +130,13 @@ mod tests {
             assert_eq!(named(Path::new(outside)), None);
         }
         for hostile in ["home/link", "home/link/..", "../outside", "home/../../outside", "home/files"] {
-            let folder = named(&code.join(hostile)).unwrap_or_else(|| PathBuf::from(hostile));
+            let inside = PathBuf::from(hostile);
+            let folder = named(&code.join(hostile)).unwrap_or(NamedFolder { root: code.clone(), inside });
             assert!(downloads.copy(&folder, "a-1").is_err(), "{hostile}");
         }
+        let artifacts = named(&shared.join("playwright-artifacts-1")).expect("a folder of a client");
+        downloads.copy(&artifacts, "a-1").unwrap();
+        assert_eq!(std::fs::read(shared.join("playwright-artifacts-1/a-1")).unwrap(), b"content");
         assert_eq!(std::fs::read_dir(folder.path().join("outside")).unwrap().count(), 0);
     }
 

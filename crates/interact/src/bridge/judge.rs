@@ -47,7 +47,7 @@ pub enum JudgedCommand {
 /// What a session whose files are in this folder does with the text of a command, without a browser: for tests of hostile
 /// clients. `id` and `session` are those that the browser would know it by.
 pub fn judge_command(text: &str, files: PathBuf, id: u64, session: &str) -> JudgedCommand {
-    match judge(&Policy { uploads: Uploads::new(files) }, text) {
+    match judge(&Policy { uploads: Uploads::new(files, None) }, text) {
         CommandOutcome::Answer(reply) => JudgedCommand::Answered(reply),
         CommandOutcome::EndSession(reply) => JudgedCommand::EndsSession(reply),
         CommandOutcome::Forward(parsed, params) => {

@@ -29,6 +29,8 @@ use policy::Policy;
 use serde::Deserialize;
 use serde_json::json;
 use state::{BridgeState, Client, PendingCommand};
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -72,11 +74,16 @@ pub enum ConnectError {
 
 impl Bridge {
     /// Receives all messages of the browser from now on.
-    pub(crate) fn start(browser: &Arc<SessionBrowser>, files: PathBuf, max_clients: usize) -> Arc<Self> {
+    pub(crate) fn start(
+        browser: &Arc<SessionBrowser>,
+        files: PathBuf,
+        shared: Option<PathBuf>,
+        max_clients: usize,
+    ) -> Arc<Self> {
         let bridge = Arc::new(Self {
             browser: Arc::clone(browser),
-            downloads: Downloads::new(files.clone()),
-            policy: Policy { uploads: Uploads::new(files) },
+            downloads: Downloads::new(files.clone(), shared.clone()),
+            policy: Policy { uploads: Uploads::new(files, shared) },
             max_clients,
             state: Mutex::default(),
             next_client: AtomicU64::new(1),
@@ -130,6 +137,20 @@ impl Bridge {
     /// Returns when a client has asked to close the browser.
     pub(crate) async fn until_close_requested(&self) {
         self.close_requested.cancelled().await;
+    }
+
+    /// Makes room for a file that somebody sends for a page of this session.
+    pub(crate) fn create_upload(&self, name: &str) -> io::Result<(PathBuf, File)> {
+        self.policy.uploads.create(name)
+    }
+
+    pub(crate) fn uploads_folder(&self) -> PathBuf {
+        self.policy.uploads.folder()
+    }
+
+    /// Whether so many bytes more may be written to such files.
+    pub(crate) fn reserve_upload(&self, bytes: u64) -> bool {
+        self.policy.uploads.reserve(bytes)
     }
 
     pub fn client_count(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Who is connected, which protocol sessions are whose, and which commands are on their way.
 
+use super::downloads::NamedFolder;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::mpsc;
@@ -22,8 +22,8 @@ pub(super) struct Client {
     pub(super) outbox: mpsc::UnboundedSender<String>,
     pub(super) queued: Arc<AtomicUsize>,
     pub(super) pending: usize,
-    /// Where its downloads are copied to, below the folder of the session's code.
-    pub(super) download_folder: Option<PathBuf>,
+    /// Where its downloads are copied to.
+    pub(super) download_folder: Option<NamedFolder>,
 }
 
 impl Client {

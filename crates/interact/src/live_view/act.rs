@@ -13,30 +13,60 @@ impl Viewer {
             ViewInput::Shown | ViewInput::ShowTab { .. } => Ok(()),
             ViewInput::NewTab => self.ask("Target.createTarget", json!({ "url": "about:blank" })).await,
             ViewInput::CloseTab { id } => self.ask("Target.closeTarget", json!({ "targetId": id })).await,
-            ViewInput::Navigate { url } => match typed_url(&url) {
-                Some(url) => self.call("Page.navigate", json!({ "url": url.as_str() })).await,
-                None => Ok(()),
-            },
+            ViewInput::Navigate { url } => {
+                if let Some(url) = typed_url(&url) {
+                    self.post("Page.navigate", &json!({ "url": url.as_str() }));
+                }
+                Ok(())
+            }
             ViewInput::Back => self.step(-1).await,
             ViewInput::Forward => self.step(1).await,
-            ViewInput::Reload => self.call("Page.reload", json!({})).await,
+            ViewInput::Reload => {
+                self.post("Page.reload", &json!({}));
+                Ok(())
+            }
+            ViewInput::Dialog { accept, text } => {
+                self.answer_dialog(accept, text);
+                Ok(())
+            }
+            ViewInput::Choose { options } => {
+                self.choose(options);
+                Ok(())
+            }
+            ViewInput::Files { files } => {
+                self.give_files(&files);
+                Ok(())
+            }
             ViewInput::Mouse { event, x, y, button, buttons, clicks, modifiers } => {
+                // A list that opens outside of the page is shown by the view instead.
+                if button == "left" && event == "mousePressed" && self.overlay.dialog.is_none() {
+                    self.overlay.list = self.find_list(x, y).await;
+                    self.push_state();
+                    self.is_press_taken = self.overlay.list.is_some();
+                }
+                if self.is_press_taken && event != "mouseMoved" {
+                    self.is_press_taken = event != "mouseReleased";
+                    return Ok(());
+                }
                 let button = if button.is_empty() { "none".to_owned() } else { button };
                 let wanted = json!({
                     "type": event, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks,
                     "modifiers": modifiers,
                 });
-                self.call("Input.dispatchMouseEvent", wanted).await
+                self.post("Input.dispatchMouseEvent", &wanted);
+                Ok(())
             }
             ViewInput::Wheel { x, y, delta_x, delta_y, modifiers } => {
                 let wanted = json!({
                     "type": "mouseWheel", "x": x, "y": y, "deltaX": delta_x, "deltaY": delta_y, "modifiers": modifiers,
                 });
-                self.call("Input.dispatchMouseEvent", wanted).await
+                self.post("Input.dispatchMouseEvent", &wanted);
+                Ok(())
             }
             ViewInput::Touch { event, points } => {
                 let wanted = json!({ "type": event, "touchPoints": points });
-                self.call("Input.dispatchTouchEvent", wanted).await
+                self.post("Input.dispatchTouchEvent", &wanted);
+                Ok(())
             }
             ViewInput::Key { event, key, code, key_code, text, modifiers } => {
                 // A key that types nothing must not be sent with a text.
@@ -48,11 +78,20 @@ impl Viewer {
                 if event == "keyDown" {
                     wanted["text"] = text.into();
                 }
-                self.call("Input.dispatchKeyEvent", wanted).await
+                self.post("Input.dispatchKeyEvent", &wanted);
+                Ok(())
             }
-            ViewInput::Paste { text } => {
+            ViewInput::Paste { text } | ViewInput::Text { text } => {
                 let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
-                self.call("Input.insertText", json!({ "text": text })).await
+                self.post("Input.insertText", &json!({ "text": text }));
+                Ok(())
+            }
+            ViewInput::Compose { text } => {
+                let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
+                let end = text.encode_utf16().count();
+                let wanted = json!({ "text": text, "selectionStart": end, "selectionEnd": end });
+                self.post("Input.imeSetComposition", &wanted);
+                Ok(())
             }
         }
     }
@@ -73,10 +112,10 @@ impl Viewer {
         let history: History =
             self.client.call(Some(&shown.session), "Page.getNavigationHistory", &json!({})).await?;
         let wanted = usize::try_from(history.current_index + by).ok();
-        match wanted.and_then(|index| history.entries.get(index)) {
-            Some(entry) => self.call("Page.navigateToHistoryEntry", json!({ "entryId": entry.id })).await,
-            None => Ok(()),
+        if let Some(entry) = wanted.and_then(|index| history.entries.get(index)) {
+            self.post("Page.navigateToHistoryEntry", &json!({ "entryId": entry.id }));
         }
+        Ok(())
     }
 }
 

@@ -61,6 +61,27 @@ pub enum ViewInput {
     Paste {
         text: String,
     },
+    /// Text that an input method or the keyboard of a phone has finished.
+    Text {
+        text: String,
+    },
+    /// Text that an input method is still working on; empty when it was given up.
+    Compose {
+        text: String,
+    },
+    /// The answer to the dialog that is open.
+    Dialog {
+        accept: bool,
+        text: Option<String>,
+    },
+    /// The options of the list that is open, by their numbers; none closes it.
+    Choose {
+        options: Option<Vec<usize>>,
+    },
+    /// Files that were sent for the page's choice of files, as their upload has named them; none closes it.
+    Files {
+        files: Vec<String>,
+    },
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -80,6 +101,14 @@ mod tests {
         assert!(matches!(read(r#"{"type":"shown"}"#), Ok(ViewInput::Shown)));
         let wheel = r#"{"type":"wheel","x":1,"y":2,"deltaX":0,"deltaY":-3}"#;
         assert!(matches!(read(wheel), Ok(ViewInput::Wheel { delta_y, .. }) if delta_y < 0.0));
+        assert!(matches!(
+            read(r#"{"type":"choose","options":[0,2]}"#),
+            Ok(ViewInput::Choose { options: Some(_) })
+        ));
+        assert!(matches!(
+            read(r#"{"type":"dialog","accept":true}"#),
+            Ok(ViewInput::Dialog { text: None, .. })
+        ));
         assert!(read(r#"{"type":"navigate","url":"x","more":1}"#).is_err());
         assert!(read(r#"{"type":"evaluate","script":"1"}"#).is_err());
     }

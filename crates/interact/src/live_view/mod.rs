@@ -3,6 +3,7 @@
 
 mod act;
 mod input;
+mod overlay;
 
 pub use input::{TouchPoint, ViewInput};
 
@@ -12,9 +13,11 @@ use crate::session::Session;
 use crate::targets::PageInfo;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use overlay::Overlay;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
@@ -37,7 +40,7 @@ pub enum ViewOutput {
     /// A picture of the page, as JPEG.
     Frame(Bytes),
     /// What is open, and what is shown, as JSON.
-    State(ViewState),
+    State(Box<ViewState>),
 }
 
 /// The tabs of the session, and the size of the shown page in its own pixels.
@@ -51,6 +54,8 @@ pub struct ViewState {
     width: f64,
     height: f64,
     interactive: bool,
+    #[serde(flatten)]
+    overlay: Overlay,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,6 +75,11 @@ struct Viewer {
     /// The frame to acknowledge once the viewer has shown it.
     unshown: Option<i64>,
     size: (f64, f64),
+    overlay: Overlay,
+    /// The press of the mouse that has opened a list, until it is released.
+    is_press_taken: bool,
+    /// Where files lie that were sent for this session.
+    uploads: PathBuf,
     /// Titles by target. The browser does not tell when they change, so they are asked for after a page has.
     titles: HashMap<String, String>,
     titles_due: Option<Instant>,
@@ -102,6 +112,9 @@ pub fn open(
             shown: None,
             unshown: None,
             size: (f64::from(MAX_SIZE.0), f64::from(MAX_SIZE.1)),
+            overlay: Overlay::default(),
+            is_press_taken: false,
+            uploads: session.uploads(),
             titles: HashMap::new(),
             titles_due: Some(Instant::now()),
             ready: VecDeque::new(),
@@ -146,6 +159,9 @@ impl Viewer {
                 }
                 event = self.events.recv() => {
                     if let Ok(event) = event {
+                        if self.take_overlay(&event) {
+                            self.push_state();
+                        }
                         self.take_frame(&event);
                     }
                 }
@@ -165,7 +181,10 @@ impl Viewer {
     async fn handle(&mut self, input: ViewInput) -> bool {
         let acts = self.interactive && !matches!(input, ViewInput::Shown | ViewInput::ShowTab { .. });
         let outcome = match input {
-            ViewInput::Shown => self.acknowledge().await,
+            ViewInput::Shown => {
+                self.acknowledge();
+                Ok(())
+            }
             ViewInput::ShowTab { id } => self.show(&id).await,
             _ if !self.interactive => Ok(()),
             input => self.act(input).await,
@@ -176,9 +195,10 @@ impl Viewer {
         acts
     }
 
-    async fn acknowledge(&mut self) -> Result<(), CdpError> {
-        let Some(frame) = self.unshown.take() else { return Ok(()) };
-        self.call("Page.screencastFrameAck", json!({ "sessionId": frame })).await
+    fn acknowledge(&mut self) {
+        if let Some(frame) = self.unshown.take() {
+            self.post("Page.screencastFrameAck", &json!({ "sessionId": frame }));
+        }
     }
 
     /// The tabs have changed: shows another page if the shown one is gone, and tells the viewer.
@@ -187,6 +207,7 @@ impl Viewer {
         let is_open = |shown: &ShownPage| pages.iter().any(|page| page.target_id == shown.target);
         if !self.shown.as_ref().is_some_and(is_open) {
             self.shown = None;
+            self.overlay = Overlay::default();
             self.unshown = None;
             if let Some(newest) = pages.last() {
                 let _ = self.show(&newest.target_id.clone()).await;
@@ -206,7 +227,13 @@ impl Viewer {
         self.unshown = None;
         let session = self.client.attach(target).await?;
         self.shown = Some(ShownPage { target: target.to_owned(), session });
-        self.call("Page.enable", json!({})).await?;
+        self.overlay = Overlay::default();
+        if self.interactive {
+            // From now on dialogs wait for an answer, and choices of files are ours.
+            self.post("Page.enable", &json!({}));
+            self.post("DOM.enable", &json!({}));
+            self.post("Page.setInterceptFileChooserDialog", &json!({ "enabled": true }));
+        }
         if let Some(shown) = &self.shown {
             screencast::start(&self.client, &shown.session, MAX_SIZE, JPEG_QUALITY).await?;
         }
@@ -241,9 +268,11 @@ impl Viewer {
         let tabs = self.pages.borrow().iter().map(tab).collect();
         let active = self.shown.as_ref().map(|shown| shown.target.clone()).unwrap_or_default();
         let (width, height) = self.size;
-        let state = ViewState { kind: "state", tabs, active, width, height, interactive: self.interactive };
+        let overlay = self.overlay.clone();
+        let state =
+            ViewState { kind: "state", tabs, active, width, height, interactive: self.interactive, overlay };
         self.ready.retain(|output| !matches!(output, ViewOutput::State(_)));
-        self.ready.push_back(ViewOutput::State(state));
+        self.ready.push_back(ViewOutput::State(Box::new(state)));
     }
 
     fn take_frame(&mut self, event: &CdpEvent) {
@@ -261,10 +290,11 @@ impl Viewer {
         self.ready.push_back(ViewOutput::Frame(frame.jpeg));
     }
 
-    /// A command to the shown page.
-    async fn call(&self, method: &str, params: Value) -> Result<(), CdpError> {
-        let Some(shown) = &self.shown else { return Ok(()) };
-        self.client.send(Some(&shown.session), method, &params).await.map(drop)
+    /// A command to the shown page whose answer is not waited for: a page with an open dialog gives none.
+    fn post(&self, method: &str, params: &Value) {
+        if let Some(shown) = &self.shown {
+            drop(self.client.send(Some(&shown.session), method, params));
+        }
     }
 
     /// A command to the browser.

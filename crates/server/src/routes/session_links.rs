@@ -13,14 +13,14 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::http::{Extensions, HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
-use engine::interact::{CdpPort, OnActivity, ViewInput, ViewOutput};
-use futures_util::stream;
+use axum::routing::{get, put};
+use engine::interact::{CdpPort, LinkPurpose, OnActivity, SessionUpload, ViewInput, ViewOutput};
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, interval_at};
 use utoipa_axum::router::OpenApiRouter;
@@ -43,9 +43,10 @@ pub fn routes() -> OpenApiRouter<App> {
         .route("/cdp/{id}", get(cdp_socket))
         .route("/cdp/{id}/json/version", get(cdp_version))
         .route("/cdp/{id}/json/version/", get(cdp_version))
-        .route("/cdp/{id}/files/{name}", get(session_file))
+        .route("/cdp/{id}/files/{name}", get(session_file).put(send_file))
         .route("/view/{id}", get(view_page))
         .route("/view/{id}/socket", get(view_socket))
+        .route("/view/{id}/files/{name}", put(send_file_by_view))
 }
 
 /// A request without an upgrade finds nothing here.
@@ -161,6 +162,48 @@ async fn session_file(
         Ok::<_, io::Error>((read > 0).then(|| (Bytes::from(piece), file)))
     });
     Ok((headers, Body::from_stream(pieces)).into_response())
+}
+
+/// A file for a page of the session. The path in the answer is what `DOM.setFileInputFiles` takes.
+async fn send_file(
+    State(app): State<App>,
+    Path((id, name)): Path<(String, String)>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let upload = app.sessions.create_upload(parse_id(&id)?, LinkPurpose::Cdp, &token, name).await?;
+    let path = upload.path.to_string_lossy().into_owned();
+    receive_file(upload, body).await?;
+    Ok(Json(json!({ "path": path })))
+}
+
+/// The same in the live view, for the choice of files that it shows. Its page is told a name, and no path of this machine.
+async fn send_file_by_view(
+    State(app): State<App>,
+    Path((id, name)): Path<(String, String)>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let upload = app.sessions.create_upload(parse_id(&id)?, LinkPurpose::Act, &token, name).await?;
+    let name = upload.name();
+    receive_file(upload, body).await?;
+    Ok(Json(json!({ "file": name })))
+}
+
+/// Writes a body piece by piece, as long as the session has room for it.
+async fn receive_file(mut upload: SessionUpload, body: Body) -> Result<(), ApiError> {
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) =
+        tokio::time::timeout(SEND_TIMEOUT, pieces.next()).await.map_err(|_| Kind::BadRequest)?
+    {
+        let piece = piece.map_err(|_| Kind::BadRequest)?;
+        if !upload.reserve(piece.len() as u64) {
+            return Err(Kind::PayloadTooLarge.into());
+        }
+        upload.file.write_all(&piece).await.map_err(engine::Error::internal)?;
+    }
+    upload.file.flush().await.map_err(engine::Error::internal)?;
+    Ok(())
 }
 
 async fn view_page() -> Response {

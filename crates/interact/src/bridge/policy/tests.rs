@@ -9,7 +9,7 @@ fn decide(method: &str, params: &str) -> Decision {
 
 fn decide_in(files: &Path, method: &str, params: &str) -> Decision {
     let params = RawValue::from_string(params.to_owned()).unwrap();
-    Policy { uploads: Uploads::new(files.to_owned()) }.decide(method, Some(&params))
+    Policy { uploads: Uploads::new(files.to_owned(), None) }.decide(method, Some(&params))
 }
 
 fn is_refused(decision: &Decision) -> bool {
