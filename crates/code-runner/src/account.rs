@@ -22,6 +22,11 @@ pub enum CodeUser {
     Same,
 }
 
+/// An account like those of sessions, to find out what they may enter; `None` where code has that of the server.
+pub(crate) fn session_account(user: CodeUser) -> Option<Account> {
+    (user == CodeUser::Auto && geteuid().is_root()).then_some(Account { uid: LAST_ID, gid: LAST_ID })
+}
+
 /// An account that no other session of this server has.
 #[derive(Debug)]
 pub(crate) struct SessionAccount(Account);
@@ -29,9 +34,7 @@ pub(crate) struct SessionAccount(Account);
 impl SessionAccount {
     /// Chooses an account; `None` keeps the account of the server.
     pub(crate) fn choose(user: CodeUser) -> Option<Self> {
-        if user == CodeUser::Same || !geteuid().is_root() {
-            return None;
-        }
+        session_account(user)?;
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         let mut taken: BTreeSet<u32> = accounts(&passwd).map(|(_, account)| account.uid).collect();
         let mut in_use = IDS_IN_USE.lock();

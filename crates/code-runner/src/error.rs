@@ -13,10 +13,10 @@ pub enum RunnerError {
     /// The account that users' code runs under may not read something that it needs.
     #[error(
         "{} is not available: the account that runs code may not enter the folders of {}; \
-         install it where other accounts may, or set interact_user = \"same\"",
+         {advice}, or set interact_user = \"same\"",
         language.name(), path.display()
     )]
-    Unreachable { language: Language, path: PathBuf },
+    Unreachable { language: Language, path: PathBuf, advice: String },
     /// This machine cannot lock the code in.
     #[error(
         "running code is off, because this machine cannot lock it in: {0}; interact_code = \"unlocked\" runs it anyway"

@@ -20,6 +20,7 @@ mod repl;
 mod runners;
 mod runtimes;
 mod shell_line;
+mod trial;
 
 pub use account::CodeUser;
 pub use cdp::{CdpPort, OpenCdp};

@@ -175,7 +175,8 @@ impl Runners {
             if let Some(path) =
                 existing.find(|path| !account.can_reach(path.parent().unwrap_or(Path::new("/"))))
             {
-                return Err(RunnerError::Unreachable { language, path: path.clone() });
+                let advice = "let other accounts enter them".to_owned();
+                return Err(RunnerError::Unreachable { language, path: path.clone(), advice });
             }
         }
         let failed = |error: io::Error| RunnerError::Start { language, reason: error.to_string() };

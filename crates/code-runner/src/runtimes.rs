@@ -5,9 +5,11 @@ mod code_cache;
 pub(crate) use self::code_cache::NODE_HEAP_OPTION;
 
 use self::code_cache::CodeCache;
+use crate::account::{CodeUser, session_account};
 use crate::error::RunnerError;
 use crate::language::Language;
 use futures_util::future::BoxFuture;
+use sandbox::Account;
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,8 +25,13 @@ const MIN_PLAYWRIGHT: (u32, u32) = (1, 65);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Prints what we have to know of a Python.
 const PYTHON_PROBE: &str = "import importlib.util, json, os, sys; spec = importlib.util.find_spec('playwright'); \
-    print(json.dumps({'executable': sys.executable, 'playwright': spec is not None, \
+    print(json.dumps({'executable': sys.executable, 'playwright': spec and spec.origin, \
     'paths': [sys.prefix, sys.base_prefix, os.path.realpath(sys.executable), *filter(os.path.isdir, sys.path)]}))";
+/// Where runtimes are looked for besides the data folder, which the accounts of sessions of a server that runs as root
+/// may not enter; an image has them there too.
+const SHARED_FOLDER: &str = "/usr/local/lib/gannet";
+/// Folders of programs that are searched after those in `PATH`.
+const SYSTEM_PROGRAMS: [&str; 2] = ["/usr/local/bin", "/usr/bin"];
 
 /// Where to look, from the settings of the server.
 #[derive(Debug, Clone, Default)]
@@ -60,12 +67,35 @@ pub struct Runtimes {
 }
 
 impl Runtimes {
-    /// Looks for all of them; takes a moment, because each is asked for its version.
-    pub fn find(settings: &RuntimeSettings) -> BoxFuture<'_, Self> {
+    /// Looks for all of them; takes a moment, because each is asked for its version. What the account of sessions may
+    /// not enter is passed over for what it may.
+    pub fn find(settings: &RuntimeSettings, user: CodeUser) -> BoxFuture<'_, Self> {
         Box::pin(async move {
-            let (node, python) = tokio::join!(find_node(settings), find_python(settings));
+            let search = Search { settings, account: session_account(user) };
+            let (node, python) = tokio::join!(search.find_node(), search.find_python());
             Self { node, python, bash: find_bash(), cache: Arc::default() }
         })
+    }
+
+    /// Looks again for what was missing.
+    pub fn look_again<'a>(&'a self, settings: &'a RuntimeSettings, user: CodeUser) -> BoxFuture<'a, Self> {
+        Box::pin(async move {
+            let search = Search { settings, account: session_account(user) };
+            let mut found = self.clone();
+            if found.node.is_err() {
+                (found.node, found.cache) = (search.find_node().await, Arc::default());
+            }
+            if found.python.is_err() {
+                found.python = search.find_python().await;
+            }
+            found.bash = found.bash.or_else(|_| find_bash());
+            found
+        })
+    }
+
+    /// Whether there is nothing more to look for.
+    pub fn are_complete(&self) -> bool {
+        self.node.is_ok() && self.python.is_ok() && self.bash.is_ok()
     }
 
     /// Compiles ahead what Node processes begin with: it halves the time to their first call. Does so once.
@@ -97,55 +127,161 @@ impl Runtime {
     }
 }
 
-async fn find_node(settings: &RuntimeSettings) -> Result<Runtime, RunnerError> {
-    let missing = |advice: String| RunnerError::RuntimeMissing { language: Language::Node, advice };
-    let executable = settings.node.clone().or_else(|| find_in_path("node"));
-    let executable = executable.and_then(|path| path.canonicalize().ok());
-    let executable = executable
-        .ok_or_else(|| missing(format!("install Node.js {MIN_NODE_MAJOR} or newer and playwright-core")))?;
-    let version = ask(&executable, ["--version"]).await.unwrap_or_default();
-    let (major, _) = parse_version(version.trim().trim_start_matches('v'));
-    if major < MIN_NODE_MAJOR {
-        return Err(missing(format!(
-            "{} is {}; install Node.js {MIN_NODE_MAJOR} or newer",
-            executable.display(),
-            if version.is_empty() { "not Node.js" } else { version.trim() }
-        )));
-    }
-    let prefix = executable.parent().and_then(Path::parent).map(Path::to_owned);
-    let playwright = node_modules_folders(settings, prefix.as_deref()).into_iter().find_map(|folder| {
-        let package = folder.join("playwright-core").canonicalize().ok()?;
-        is_recent_playwright(&package).then_some(package)
-    });
-    let playwright = playwright.ok_or_else(|| {
-        let (major, minor) = MIN_PLAYWRIGHT;
-        let folder = settings.data_dir.as_deref().unwrap_or(Path::new("."));
-        missing(format!(
-            "npm install --prefix {} playwright-core@{major}.{minor} (or name its folder in interact_node_modules)",
-            folder.display()
-        ))
-    })?;
-    let libraries = prefix.map(|prefix| prefix.join("lib"));
-    let readable = [Some(playwright.clone()), libraries].into_iter().flatten().collect();
-    Ok(Runtime { language: Language::Node, executable, readable, playwright: Some(playwright) })
+/// Where is looked, and who has to enter it.
+struct Search<'a> {
+    settings: &'a RuntimeSettings,
+    /// `None`: code has the account of the server.
+    account: Option<Account>,
 }
 
-/// Folders that may hold `playwright-core`, best first.
-fn node_modules_folders(settings: &RuntimeSettings, prefix: Option<&Path>) -> Vec<PathBuf> {
-    let in_data_dir = settings.data_dir.as_ref().map(|folder| folder.join("node_modules"));
-    let global = prefix.map(|prefix| prefix.join("lib/node_modules"));
-    let node_path = std::env::var_os("NODE_PATH").unwrap_or_default();
-    let named: Vec<PathBuf> = std::env::split_paths(&node_path).filter(|path| path.is_absolute()).collect();
-    let system = ["/usr/local/lib/node_modules", "/usr/lib/node_modules"].map(PathBuf::from);
-    settings
-        .node_modules
-        .clone()
-        .into_iter()
-        .chain(in_data_dir)
-        .chain(named)
-        .chain(global)
-        .chain(system)
-        .collect()
+impl Search<'_> {
+    async fn find_node(&self) -> Result<Runtime, RunnerError> {
+        let language = Language::Node;
+        let missing = |advice: String| RunnerError::RuntimeMissing { language, advice };
+        let executables = match &self.settings.node {
+            Some(path) => vec![path.clone()],
+            None => find_in_path("node"),
+        };
+        let executables = executables.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let executable = self.first_reachable(executables).map_err(|unreachable| match unreachable {
+            Some(path) => {
+                let advice = format!("install Node.js {MIN_NODE_MAJOR} or newer where other accounts may");
+                RunnerError::Unreachable { language, path, advice }
+            }
+            None => missing(format!("install Node.js {MIN_NODE_MAJOR} or newer and playwright-core")),
+        })?;
+        let version = ask(&executable, ["--version"]).await.unwrap_or_default();
+        let (major, _) = parse_version(version.trim().trim_start_matches('v'));
+        if major < MIN_NODE_MAJOR {
+            return Err(missing(format!(
+                "{} is {}; install Node.js {MIN_NODE_MAJOR} or newer",
+                executable.display(),
+                if version.is_empty() { "not Node.js" } else { version.trim() }
+            )));
+        }
+        let prefix = executable.parent().and_then(Path::parent).map(Path::to_owned);
+        let packages = self.node_modules_folders(prefix.as_deref()).into_iter().filter_map(|folder| {
+            let package = folder.join("playwright-core").canonicalize().ok()?;
+            is_recent_playwright(&package).then_some(package)
+        });
+        let (major, minor) = MIN_PLAYWRIGHT;
+        let advice = format!(
+            "npm install --prefix {} playwright-core@{major}.{minor} (or name its folder in interact_node_modules)",
+            self.install_folder().display()
+        );
+        let playwright =
+            self.first_reachable(packages.collect()).map_err(|unreachable| match unreachable {
+                Some(path) => RunnerError::Unreachable { language, path, advice },
+                None => missing(advice),
+            })?;
+        let libraries = prefix.map(|prefix| prefix.join("lib"));
+        let readable = [Some(playwright.clone()), libraries].into_iter().flatten();
+        let readable = readable.filter(|path| self.can_reach(path)).collect();
+        Ok(Runtime { language, executable, readable, playwright: Some(playwright) })
+    }
+
+    /// Folders that may hold `playwright-core`, best first.
+    fn node_modules_folders(&self, prefix: Option<&Path>) -> Vec<PathBuf> {
+        let in_data_dir = self.settings.data_dir.as_ref().map(|folder| folder.join("node_modules"));
+        let global = prefix.map(|prefix| prefix.join("lib/node_modules"));
+        let node_path = std::env::var_os("NODE_PATH").unwrap_or_default();
+        let named: Vec<PathBuf> =
+            std::env::split_paths(&node_path).filter(|path| path.is_absolute()).collect();
+        let shared = Some(Path::new(SHARED_FOLDER).join("node_modules"));
+        let system = ["/usr/local/lib/node_modules", "/usr/lib/node_modules"].map(PathBuf::from);
+        let own = self.settings.node_modules.clone().into_iter().chain(in_data_dir).chain(shared);
+        own.chain(named).chain(global).chain(system).collect()
+    }
+
+    async fn find_python(&self) -> Result<Runtime, RunnerError> {
+        let language = Language::Python;
+        let executables = match &self.settings.python {
+            Some(path) => vec![path.clone()],
+            None => self.python_programs(),
+        };
+        let mut unreachable = None;
+        for executable in &executables {
+            // It is asked in another folder.
+            let executable = std::path::absolute(executable).unwrap_or_else(|_| executable.clone());
+            // That of a virtual environment is a link to the Python which it was made with.
+            let real = executable.canonicalize().unwrap_or_else(|_| executable.clone());
+            if let Some(path) = [&executable, &real].into_iter().find(|path| !self.can_reach(path)) {
+                unreachable.get_or_insert_with(|| path.clone());
+                continue;
+            }
+            let answer = ask(&executable, ["-c", PYTHON_PROBE]).await.unwrap_or_default();
+            let Ok(probe) = serde_json::from_str::<PythonProbe>(answer.trim()) else { continue };
+            let Some(playwright) = probe.playwright else { continue };
+            if !self.can_reach(&playwright) {
+                unreachable.get_or_insert(playwright);
+                continue;
+            }
+            let is_root = |path: &PathBuf| path.as_os_str() == OsStr::new("/");
+            let paths = probe.paths.into_iter().filter(|path| path.is_absolute() && !is_root(path));
+            let readable = paths.filter(|path| self.can_reach(path)).collect();
+            return Ok(Runtime { language, executable: probe.executable, readable, playwright: None });
+        }
+        if executables.is_empty() {
+            let advice = "install Python 3.9 or newer and its package playwright".to_owned();
+            return Err(RunnerError::RuntimeMissing { language, advice });
+        }
+        let (major, minor) = MIN_PLAYWRIGHT;
+        let install = if let Some(path) = &self.settings.python {
+            format!("{} -m pip install playwright", path.display())
+        } else {
+            // Distributions do not let pip install into their own Python.
+            let (python, folder) = (self.base_python(), self.install_folder().join("python"));
+            let (python, folder) = (python.display(), folder.display());
+            format!("{python} -m venv {folder} && {folder}/bin/pip install playwright=={major}.{minor}.0")
+        };
+        let advice = format!("{install} (it needs no browser of its own: no `playwright install`)");
+        Err(match unreachable {
+            Some(path) => RunnerError::Unreachable { language, path, advice },
+            None => RunnerError::RuntimeMissing { language, advice },
+        })
+    }
+
+    fn python_programs(&self) -> Vec<PathBuf> {
+        let own = self.settings.data_dir.as_deref().into_iter().chain([Path::new(SHARED_FOLDER)]);
+        let own = own.map(|folder| folder.join("python/bin/python3")).filter(|path| path.exists());
+        own.chain(find_in_path("python3")).collect()
+    }
+
+    /// What a virtual environment is to be made with: a Python that code may enter too, by its name if that is enough.
+    fn base_python(&self) -> PathBuf {
+        let found = find_in_path("python3");
+        let is_reachable = |path: &&PathBuf| path.canonicalize().is_ok_and(|real| self.can_reach(&real));
+        match found.iter().find(is_reachable) {
+            Some(path) if found.first() != Some(path) => path.clone(),
+            _ => PathBuf::from("python3"),
+        }
+    }
+
+    /// The folder that packages are to be installed into.
+    fn install_folder(&self) -> &Path {
+        let own = self.settings.data_dir.as_deref().unwrap_or(Path::new("."));
+        if self.account.is_none_or(|account| account.can_reach(own)) { own } else { Path::new(SHARED_FOLDER) }
+    }
+
+    /// Whether code may enter the folder that this lies in.
+    fn can_reach(&self, path: &Path) -> bool {
+        self.account.is_none_or(|account| account.can_reach(path.parent().unwrap_or(Path::new("/"))))
+    }
+
+    /// The first that code may use; else the first that there is, if any.
+    fn first_reachable(&self, found: Vec<PathBuf>) -> Result<PathBuf, Option<PathBuf>> {
+        let reachable = found.iter().find(|path| self.can_reach(path)).cloned();
+        reachable.ok_or_else(|| found.into_iter().next())
+    }
+}
+
+/// What a Python says of itself.
+#[derive(Deserialize)]
+struct PythonProbe {
+    executable: PathBuf,
+    /// A file of the package.
+    playwright: Option<PathBuf>,
+    paths: Vec<PathBuf>,
 }
 
 fn is_recent_playwright(package: &Path) -> bool {
@@ -158,44 +294,25 @@ fn is_recent_playwright(package: &Path) -> bool {
     manifest.is_some_and(|manifest| parse_version(&manifest.version) >= MIN_PLAYWRIGHT)
 }
 
-async fn find_python(settings: &RuntimeSettings) -> Result<Runtime, RunnerError> {
-    #[derive(Deserialize)]
-    struct Probe {
-        executable: PathBuf,
-        playwright: bool,
-        paths: Vec<PathBuf>,
-    }
-    let missing = |advice: String| RunnerError::RuntimeMissing { language: Language::Python, advice };
-    let in_data_dir = settings.data_dir.as_ref().map(|folder| folder.join("python/bin/python3"));
-    let executable = settings.python.clone().or(in_data_dir.filter(|path| path.exists()));
-    let executable = executable
-        .or_else(|| find_in_path("python3"))
-        .ok_or_else(|| missing("install Python 3.9 or newer and its package playwright".to_owned()))?;
-    // It is asked in another folder.
-    let executable = std::path::absolute(&executable).unwrap_or(executable);
-    let answer = ask(&executable, ["-c", PYTHON_PROBE]).await.unwrap_or_default();
-    let probe = serde_json::from_str::<Probe>(answer.trim()).ok().filter(|probe| probe.playwright);
-    let probe = probe.ok_or_else(|| {
-        missing(format!(
-            "{0} -m pip install playwright (it needs no browser of its own: no `playwright install`)",
-            executable.display()
-        ))
-    })?;
-    let is_root = |path: &PathBuf| path.as_os_str() == OsStr::new("/");
-    let readable = probe.paths.into_iter().filter(|path| path.is_absolute() && !is_root(path)).collect();
-    Ok(Runtime { language: Language::Python, executable: probe.executable, readable, playwright: None })
-}
-
 fn find_bash() -> Result<Runtime, RunnerError> {
     let missing =
         || RunnerError::RuntimeMissing { language: Language::Bash, advice: "install bash".to_owned() };
-    let executable = find_in_path("bash").and_then(|path| path.canonicalize().ok()).ok_or_else(missing)?;
+    let executable = find_in_path("bash").into_iter().find_map(|path| path.canonicalize().ok());
+    let executable = executable.ok_or_else(missing)?;
     Ok(Runtime { language: Language::Bash, executable, readable: Vec::new(), playwright: None })
 }
 
-fn find_in_path(name: &str) -> Option<PathBuf> {
+/// Programs of this name, those in `PATH` first.
+fn find_in_path(name: &str) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+    let folders = std::env::split_paths(&path).chain(SYSTEM_PROGRAMS.map(PathBuf::from));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for program in folders.map(|folder| folder.join(name)).filter(|path| path.is_file()) {
+        if !found.contains(&program) {
+            found.push(program);
+        }
+    }
+    found
 }
 
 /// What a program prints. Secrets in our environment must not reach it.
@@ -233,7 +350,7 @@ mod tests {
             python: Some("/bin/false".into()),
             ..RuntimeSettings::default()
         };
-        let runtimes = Runtimes::find(&settings).await;
+        let runtimes = Runtimes::find(&settings, CodeUser::Same).await;
         let text = |result: Result<&Runtime, RunnerError>| result.err().map(|error| error.to_string());
         let node = text(runtimes.get(Language::Node)).unwrap();
         assert_eq!(node, "node is not available: install Node.js 20 or newer and playwright-core");
@@ -243,6 +360,33 @@ mod tests {
             "{python}"
         );
         assert!(runtimes.get(Language::Bash).is_ok());
+    }
+
+    /// The data folder of a server that runs as root is closed to the accounts of sessions: what is installed there as
+    /// the advice for other servers has it does not work, and is told with what does.
+    #[tokio::test]
+    async fn what_the_account_of_sessions_may_not_enter_is_told_with_what_to_do() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let data = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let modules = data.path().join("node_modules/playwright-core");
+        std::fs::create_dir_all(&modules).unwrap();
+        std::fs::write(modules.join("package.json"), r#"{"version":"1.65.0"}"#).unwrap();
+        let settings =
+            RuntimeSettings { data_dir: Some(data.path().to_owned()), ..RuntimeSettings::default() };
+        let find = |account| {
+            let search = Search { settings: &settings, account };
+            search.first_reachable(vec![modules.clone()])
+        };
+        assert_eq!(find(None), Ok(modules.clone()));
+        let stranger = Account { uid: 65_533, gid: 65_533 };
+        assert_eq!(find(Some(stranger)), Err(Some(modules.clone())));
+        let search = Search { settings: &settings, account: Some(stranger) };
+        assert_eq!(search.install_folder(), Path::new(SHARED_FOLDER));
+        let shared = Path::new(SHARED_FOLDER).join("node_modules");
+        assert!(search.node_modules_folders(None).contains(&shared));
+        let search = Search { settings: &settings, account: None };
+        assert_eq!(search.install_folder(), data.path());
     }
 
     #[tokio::test]

@@ -1,8 +1,10 @@
 //! Code in Node.
 
-use crate::support::{LONG, Session, trial};
+use crate::support::{LONG, Session, runtimes, trial};
 use code_runner::Language::Node;
+use code_runner::{CodeUser, Language, LockIn, RuntimeSettings, Runtimes};
 use libtest_mimic::Trial;
+use std::sync::Arc;
 use std::time::Duration;
 
 const PAGE: &str =
@@ -16,7 +18,28 @@ pub fn trials() -> Vec<Trial> {
         trial("node::a_closed_page_is_replaced", closed_page_is_replaced),
         trial("node::worker_threads_run_and_too_many_are_told", worker_threads_run),
         trial("node::files_stay_in_the_folder_of_the_session", files_stay_in_the_folder),
+        trial("node::a_trial_tells_what_runs_from_what_is_only_there", trial_tells_what_runs),
     ]
+}
+
+/// What `gannet doctor` shows: each language starts under the account of a session and reaches for the browser, and a
+/// package of which only the manifest is there does not.
+async fn trial_tells_what_runs() {
+    let found = Arc::new(runtimes().await);
+    for language in Language::ALL {
+        let outcome = Arc::clone(&found).try_language(language, LockIn::Required, CodeUser::Same).await;
+        assert_eq!(outcome, Ok(()), "{}", language.name());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("playwright-core");
+    std::fs::create_dir(&package).unwrap();
+    std::fs::write(package.join("package.json"), r#"{"version":"1.65.0","main":"index.js"}"#).unwrap();
+    let settings =
+        RuntimeSettings { node_modules: Some(folder.path().to_owned()), ..RuntimeSettings::default() };
+    let broken = Arc::new(Runtimes::find(&settings, CodeUser::Same).await);
+    assert!(broken.node.is_ok(), "{:?}", broken.node);
+    let outcome = broken.try_language(Node, LockIn::Required, CodeUser::Same).await;
+    assert!(outcome.as_ref().is_err_and(|error| error.to_string().contains("Cannot find module")), "{outcome:?}");
 }
 
 async fn page_is_ready_and_variables_survive() {

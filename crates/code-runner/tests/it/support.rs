@@ -118,7 +118,7 @@ pub async fn runtimes() -> Runtimes {
         python: std::env::var_os("GANNET_TEST_PYTHON").map(PathBuf::from),
         ..RuntimeSettings::default()
     };
-    Runtimes::find(&settings).await
+    Runtimes::find(&settings, CodeUser::Same).await
 }
 
 /// Processes whose command line contains these words.

@@ -20,11 +20,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+/// How long a runtime that is missing is taken to be missing.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// Tokens of one reply of the model: a command, or an answer.
 const MAX_REPLY_TOKENS: u32 = 1_000;
 
@@ -43,8 +45,8 @@ pub struct SessionCodeSettings {
 pub struct SessionCode {
     settings: SessionCodeSettings,
     models: Models,
-    /// Looked for when the first session begins.
-    runtimes: OnceCell<Arc<Runtimes>>,
+    /// Looked for when the first session begins, and when.
+    runtimes: tokio::sync::Mutex<Option<(Arc<Runtimes>, Instant)>>,
     sessions: Mutex<HashMap<Uuid, Arc<SessionTools>>>,
 }
 
@@ -62,7 +64,7 @@ impl std::fmt::Debug for SessionCode {
 
 impl SessionCode {
     pub fn new(settings: SessionCodeSettings, models: Models) -> Self {
-        Self { settings, models, runtimes: OnceCell::new(), sessions: Mutex::default() }
+        Self { settings, models, runtimes: tokio::sync::Mutex::default(), sessions: Mutex::default() }
     }
 
     fn tools(&self, session: Uuid) -> Arc<SessionTools> {
@@ -73,9 +75,20 @@ impl SessionCode {
         Arc::clone(tools)
     }
 
+    /// What this machine can run. What is missing is looked for again now and then: it may have been installed.
     async fn runtimes(&self) -> Arc<Runtimes> {
-        let find = || async { Arc::new(Runtimes::find(&self.settings.runtimes).await) };
-        Arc::clone(self.runtimes.get_or_init(find).await)
+        let SessionCodeSettings { runtimes: settings, user, .. } = &self.settings;
+        let mut known = self.runtimes.lock().await;
+        let found = match known.as_ref() {
+            Some((found, at)) if found.are_complete() || at.elapsed() < LOOK_AGAIN_AFTER => {
+                return Arc::clone(found);
+            }
+            Some((found, _)) => found.look_again(settings, *user).await,
+            None => Runtimes::find(settings, *user).await,
+        };
+        let found = Arc::new(found);
+        *known = Some((Arc::clone(&found), Instant::now()));
+        found
     }
 
     async fn runners<'a>(

@@ -360,10 +360,7 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
         ("memory of pages".to_owned(), page_memory(settings)),
         (
             "memory of responses".to_owned(),
-            format!(
-                "{}, half of it for one team; more are refused",
-                size(settings.response_memory as u64)
-            ),
+            format!("{}, half of it for one team; more are refused", size(settings.response_memory as u64)),
         ),
         ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
         ("pages and runs at once".to_owned(), format!("{} in this process", settings.workers)),
