@@ -1,4 +1,4 @@
-//! `gannet parse` and its older name `gannet extract`, as a user of the command line sees them.
+//! `gannet parse`, as a user of the command line sees it.
 
 use crate::server::{gannet, require_ocr_program, run};
 use serde_json::Value;
@@ -184,45 +184,32 @@ fn lines_of_json_name_their_file_or_its_error() {
 }
 
 #[test]
-fn rows_of_pages_are_converted_under_both_names() {
+fn rows_of_pages_are_converted() {
     let dir = TempDir::new();
     let row = "{\"id\":7,\"url\":\"https://a.example/x\",\"html\":\"<h1>Title</h1><p><a href=y>Some text</a> of a page.</p>\"}\n";
     std::fs::write(dir.join("rows.jsonl"), row.repeat(20)).unwrap();
-    for name in ["parse", "extract"] {
-        let mut command = gannet();
-        command.args([name, "--jsonl", "rows.jsonl"]).current_dir(dir.path());
-        let (code, text, error) = run(command);
-        assert_eq!(code, Some(0), "{error}");
-        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert_eq!(rows.len(), 20);
-        assert_eq!((&rows[0]["id"], &rows[0]["verdict"]), (&7.into(), &"content".into()), "{}", rows[0]);
-        assert!(rows[0]["markdown"].as_str().unwrap().contains("(https://a.example/y)"), "{}", rows[0]);
-        let mut command = gannet();
-        command.args([name, "--jsonl"]);
-        assert_eq!(run_with_input(command, row.as_bytes()).1.lines().count(), 1);
-    }
+    let (code, text, error) = run_in(dir.path(), &["--jsonl", "rows.jsonl"]);
+    assert_eq!(code, Some(0), "{error}");
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(rows.len(), 20);
+    assert_eq!((&rows[0]["id"], &rows[0]["verdict"]), (&7.into(), &"content".into()), "{}", rows[0]);
+    assert!(rows[0]["markdown"].as_str().unwrap().contains("(https://a.example/y)"), "{}", rows[0]);
+    let mut command = gannet();
+    command.args(["parse", "--jsonl"]);
+    assert_eq!(run_with_input(command, row.as_bytes()).1.lines().count(), 1);
 }
 
 #[test]
-fn extract_takes_every_input_for_html() {
+fn html_is_converted_as_a_page() {
     let dir = TempDir::new();
-    std::fs::write(dir.join("page"), "<h1>Title</h1><nav>menu</nav><p>Some text of a page.</p>").unwrap();
-    let extract = |arguments: &[&str]| {
-        let mut command = gannet();
-        command.arg("extract").args(arguments).current_dir(dir.path());
-        run(command)
-    };
-    let (code, text, _) = extract(&["page", "--url", "https://a.example/"]);
+    std::fs::write(dir.join("page.html"), "<h1>Title</h1><nav>menu</nav><p>Some text of a page.</p>").unwrap();
+    let (code, text, _) = run_in(dir.path(), &["page.html", "--url", "https://a.example/"]);
     assert!(code == Some(0) && text.starts_with("# Title\n"), "{text}");
-    let (_, text, _) = extract(&["page", "--whole", "--format", "html"]);
+    let (_, text, _) = run_in(dir.path(), &["page.html", "--whole", "--format", "html"]);
     assert!(text.contains("menu"), "{text}");
-    let (_, text, _) = extract(&["page", "--format", "json"]);
+    let (_, text, _) = run_in(dir.path(), &["page.html", "--format", "json"]);
     let document: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&document["verdict"], &document["truncated"]), (&"content".into(), &false.into()));
-    let mut command = gannet();
-    command.arg("extract");
-    let (_, text, _) = run_with_input(command, b"just words");
-    assert!(text.starts_with("just words"), "{text}");
 }
 
 #[test]

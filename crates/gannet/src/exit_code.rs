@@ -2,6 +2,7 @@
 //! becomes one of them and a message for whoever sits at the terminal: without the statuses and field names of
 //! the HTTP API, which a command does not have.
 
+use net::StatusCode;
 use serde_json::Value;
 use std::fmt;
 use std::process::ExitCode;
@@ -11,7 +12,8 @@ use wire::{Kind, WireError};
 pub const FAILED: u8 = 1;
 /// A mistake in the command or the settings; the same code as for errors of the command line parser.
 pub const USAGE: u8 = 2;
-/// Of several pages or files some could not be had.
+/// Of several pages or files that were named some could not be had, or a crawl ended before its end. That links of
+/// a site are dead is no failure of its crawl.
 pub const SOME_FAILED: u8 = 3;
 /// The site responded with a block page, a captcha or an empty page.
 pub const BLOCKED: u8 = 4;
@@ -58,24 +60,84 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
+/// What a server said no with.
+#[derive(Debug)]
+pub struct ApiRefusal {
+    pub status: StatusCode,
+    /// Of the catalogue of errors, if it has one.
+    pub code: String,
+    pub text: String,
+}
+
+impl fmt::Display for ApiRefusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for ApiRefusal {}
+
 /// Prints what is wrong with the command.
 pub fn usage_error(why: &str) -> ExitCode {
-    eprintln!("gannet: {why}");
+    print_line(None, why);
     ExitCode::from(USAGE)
 }
 
 /// Prints an error that ended a command.
 pub fn print_error(error: &anyhow::Error) -> ExitCode {
-    eprintln!("gannet: {error:#}");
-    ExitCode::from(if error.is::<Mistake>() { USAGE } else { FAILED })
+    print_failure(None, error)
 }
 
 /// Prints why a request of a command came to nothing.
 pub fn print_refusal(error: &WireError) -> ExitCode {
+    print_refusal_of(None, error)
+}
+
+/// Prints an error, with the one of several things that it is about.
+pub fn print_failure(named: Option<&str>, error: &anyhow::Error) -> ExitCode {
+    if let Some(refusal) = error.downcast_ref::<WireError>() {
+        return print_refusal_of(named, refusal);
+    }
+    print_line(named, &format!("{error:#}"));
+    ExitCode::from(match error.downcast_ref::<ApiRefusal>() {
+        Some(refusal) => from_api(refusal),
+        None if error.is::<Mistake>() => USAGE,
+        None => FAILED,
+    })
+}
+
+fn print_refusal_of(named: Option<&str>, error: &WireError) -> ExitCode {
     for line in messages(error) {
-        eprintln!("gannet: {line}");
+        print_line(named, &line);
     }
     ExitCode::from(from_error(error))
+}
+
+fn print_line(named: Option<&str>, text: &str) {
+    let named = named.map(|named| format!("{named}: ")).unwrap_or_default();
+    eprintln!("gannet: {named}{}", without_error_numbers(text));
+}
+
+/// The numbers that the standard library adds to errors of the system say nothing to whoever reads their words.
+pub fn without_error_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        plain.push_str(rest.strip_prefix(')').unwrap_or(rest));
+    }
+    plain
+}
+
+/// As [`from_error`], for what a running server said no with.
+fn from_api(refusal: &ApiRefusal) -> u8 {
+    match (refusal.code.as_str(), refusal.status.as_u16()) {
+        ("SCRAPE_TIMEOUT", _) | (_, 408) => TIMED_OUT,
+        ("SCRAPE_ALL_ENGINES_FAILED" | "SCRAPE_PROMPT_INJECTION_DETECTED", _) => BLOCKED,
+        ("unsafe_domain_blocked", _) => FORBIDDEN,
+        (_, 400) => USAGE,
+        _ => FAILED,
+    }
 }
 
 fn from_error(error: &WireError) -> u8 {
@@ -83,7 +145,7 @@ fn from_error(error: &WireError) -> u8 {
     match error.kind {
         _ if needs_browser => FAILED,
         Kind::ScrapeTimeout | Kind::MapTimeout | Kind::RequestTimeout => TIMED_OUT,
-        Kind::ScrapeAllFailed | Kind::PromptInjection => BLOCKED,
+        Kind::ScrapeAllFailed | Kind::PromptInjection | Kind::SiteRestricted => BLOCKED,
         Kind::UnsafeDomain => FORBIDDEN,
         _ if error.status() == 400 => USAGE,
         _ => FAILED,
@@ -124,6 +186,16 @@ fn issue_line(issue: &Value) -> Option<String> {
 mod tests {
     use super::*;
     use wire::{Issue, PathPart};
+
+    #[test]
+    fn errors_of_the_system_are_words() {
+        let text = "cannot read x: No such file or directory (os error 2); try (os error 98) again";
+        assert_eq!(
+            without_error_numbers(text),
+            "cannot read x: No such file or directory; try again".to_owned()
+        );
+        assert_eq!(without_error_numbers("as it is"), "as it is");
+    }
 
     #[test]
     fn errors_name_options_and_no_fields_or_statuses() {

@@ -4,11 +4,13 @@
 #[macro_use]
 mod output;
 
+mod collector;
 mod commands;
 mod data_dir;
 mod database;
 mod exit_code;
 mod first_team;
+mod help;
 mod ocr;
 mod opening;
 mod private_files;
@@ -17,7 +19,6 @@ mod settings;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use commands::parse::CalledAs;
 use exit_code::Mistake;
 use settings::{Flags, Settings};
 use std::path::PathBuf;
@@ -27,12 +28,17 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A web-data service in one binary.
+/// Reads the web for programs and people: scrape, crawl, map and search pages, parse files, take data out of them,
+/// work in a browser, watch pages for changes. As commands, or as a server that speaks the v2 API of the Firecrawl
+/// clients.
 #[derive(Debug, Parser)]
-#[command(version, about, propagate_version = true)]
+#[command(name = "gannet", version, propagate_version = true)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
+    /// Print results and errors only: no progress, no remarks
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -67,34 +73,39 @@ enum Command {
     /// Import into, verify and query the research index
     #[command(subcommand)]
     Research(commands::research::ResearchCommand),
-    /// Search the web or the local index, without a server
+    /// Search the web or the local index
     Search(commands::search::Search),
     /// Import into, show and rebuild the local search index
     #[command(subcommand)]
     Index(commands::index::Index),
-    /// Scrape one page, without a server
+    /// Scrape pages
     Scrape(commands::scrape::Scrape),
     /// Install, list and remove the small models that run in the process
     #[command(subcommand)]
     Models(commands::models::ModelsCommand),
-    /// Crawl a site, without a server
+    /// Crawl a site
     Crawl(commands::crawl::Crawl),
-    /// Scrape a list of pages, without a server
+    /// Scrape a list of pages
     Batch(commands::batch::Batch),
-    /// Answer a question or collect data from the web with an agent, without a server
+    /// Answer a question or collect data from the web
     Agent(commands::agent::Agent),
-    /// Open, use and end browser sessions of a running server
+    /// List, follow and end crawls and batches
+    Crawls(commands::jobs::Crawls),
+    /// List, follow and end agent runs and extractions
+    Runs(commands::jobs::Runs),
+    /// List, follow and end browser sessions
+    Sessions(commands::jobs::Sessions),
+    /// Open and use browser sessions
     Browser(commands::browser::Browser),
     /// Create, show, run and delete monitors of pages, sites and searches
     #[command(subcommand)]
     Monitor(commands::monitor::Monitor),
-    /// List the URLs of a site, without a server
+    /// List the URLs of a site
     Map(commands::map::Map),
-    /// Convert files to markdown, without a server
+    /// Convert files to markdown
     Parse(commands::parse::Parse),
-    /// The older name of parse, for HTML pages
-    #[command(hide = true)]
-    Extract(commands::parse::Parse),
+    /// Extract structured data from pages
+    Extract(commands::extract::Extract),
     /// Rotate the key that stored secrets are encrypted with
     #[command(subcommand)]
     Secrets(commands::secrets::Secrets),
@@ -136,13 +147,14 @@ impl Globals {
 fn command_line() -> clap::Command {
     let mut command = Cli::command();
     command.build();
-    command.mut_subcommands(|command| {
+    let template = help::template(&command);
+    command.help_template(template).mut_subcommands(|command| {
         let unused: &[&str] = match command.get_name() {
             "openapi" | "completions" | "skills" => &["config", "data_dir", "database_url", "set"],
             // These keep their data in a folder of their own.
             "crawl" | "batch" => &["data_dir", "database_url"],
-            "agent" | "browser" | "extract" | "map" | "models" | "monitor" | "parse" | "research"
-            | "scrape" | "web-bot-auth" => &["database_url"],
+            "agent" | "browser" | "crawls" | "runs" | "sessions" | "extract" | "map" | "models"
+            | "monitor" | "parse" | "research" | "scrape" | "web-bot-auth" => &["database_url"],
             _ => &[],
         };
         hide_options(command, unused)
@@ -171,6 +183,7 @@ fn main() -> ExitCode {
     }
     keep_memory_small();
     let cli = Cli::from_arg_matches(&command_line().get_matches()).unwrap_or_else(|error| error.exit());
+    output::set_quiet(cli.quiet);
     match run(cli) {
         Ok(code) => code,
         Err(error) => exit_code::print_error(&error),
@@ -235,10 +248,11 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Browser(browser) => browser.run(&cli.globals.settings(Vec::new())?).await,
             Command::Monitor(monitor) => monitor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
-            Command::Parse(parse) => parse.run(CalledAs::Parse, || cli.globals.settings(Vec::new())).await,
-            Command::Extract(parse) => {
-                parse.run(CalledAs::Extract, || cli.globals.settings(Vec::new())).await
-            }
+            Command::Parse(parse) => parse.run(|| cli.globals.settings(Vec::new())).await,
+            Command::Extract(extract) => extract.run(cli.globals).await,
+            Command::Crawls(crawls) => crawls.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Runs(runs) => runs.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Sessions(sessions) => sessions.run(&cli.globals.settings(Vec::new())?).await,
             Command::Secrets(secrets) => secrets.run(&cli.globals.settings(Vec::new())?).await,
             Command::WebBotAuth(command) => command.run(|| cli.globals.settings(Vec::new())),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,

@@ -33,8 +33,9 @@ async fn a_crawl_writes_a_file_and_reports_its_result() {
     let start = site.url("/site/");
     let arguments = ["crawl", &start, "--out", "pages.jsonl", "--ledger", "ledger.jsonl"];
     let (code, _, printed) = run(command(&dir, &arguments));
-    assert_eq!(code, Some(3), "one page could not be fetched: {printed}");
+    assert_eq!(code, Some(0), "a dead link of a site is no failure of its crawl: {printed}");
     assert!(printed.contains("4 pages, 1 failed, 4 skipped"), "{printed}");
+    assert!(printed.contains("; wrote pages.jsonl"), "{printed}");
     let documents = lines(&dir.join("pages.jsonl"));
     assert_eq!((documents.len(), sources(&documents, &site)), (4, PAGES.map(str::to_owned).into()));
     let ledger = lines(&dir.join("ledger.jsonl"));
@@ -66,6 +67,24 @@ async fn a_batch_writes_one_file_per_page() {
         );
     }
     assert!(!dir.join("pages/.gannet").exists());
+    // Each of its pages was named: one that fails is told by the exit code, and by the summary for programs.
+    std::fs::write(dir.join("list.txt"), format!("{}\n{}\n", site.url("/site/one"), site.url(BROKEN)))
+        .unwrap();
+    let arguments = ["batch", "list.txt", "--format", "raw-html", "--out", "more", "--json", "--quiet"];
+    let (code, text, printed) = run(command(&dir, &arguments));
+    assert_eq!((code, printed.as_str()), (Some(3), ""), "{text}");
+    let ended: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (&ended["completed"], &ended["failed"], &ended["out"]),
+        (&1.into(), &1.into(), &"more".into())
+    );
+    let index = lines(&dir.join("more/index.jsonl"));
+    let file = Path::new(index[0]["file"].as_str().unwrap());
+    let page = std::fs::read_to_string(dir.join("more").join(file)).unwrap();
+    assert!(
+        page.starts_with("<!doctype html>") && file.extension().is_some_and(|kind| kind == "html"),
+        "{page}"
+    );
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! Requests of commands to a running server, for what only a server has, and for tools.
 
+use crate::exit_code::ApiRefusal;
 use crate::first_team::first_key_file;
 use crate::settings::Settings;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use net::{
     Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, HeaderMap, Limits, Method,
@@ -18,7 +19,7 @@ const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// Which server to ask, and as whom.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct ServerChoice {
     /// URL of the server [default: the address that the settings say]
     #[arg(long, global = true, value_name = "URL")]
@@ -81,10 +82,31 @@ impl ApiClient {
         let (status, bytes, _) = self.exchange(method, path, body).await?;
         let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         if !status.is_success() {
-            let error = answer["error"].as_str().unwrap_or("the server gave no reason");
-            bail!("{error} ({})", status.as_u16());
+            return Err(self.refusal(status, &answer).into());
         }
         Ok(answer)
+    }
+
+    /// The content of a file of the server, such as a screenshot.
+    pub async fn download(&self, address: &str) -> Result<Bytes> {
+        let url = url::Url::parse(address).context("the server gave no address of the file")?;
+        let (status, bytes, _) = self.exchange(Method::GET, &url[url::Position::BeforePath..], None).await?;
+        ensure!(status.is_success(), "the server has no such file any more ({})", status.as_u16());
+        Ok(bytes)
+    }
+
+    /// Why an answer is none: a scrape may fail with a status of success.
+    pub fn refusal(&self, status: StatusCode, answer: &Value) -> ApiRefusal {
+        let text = answer["error"].as_str().unwrap_or("the server gave no reason");
+        let advice = match (status, &self.key) {
+            (StatusCode::UNAUTHORIZED, None) => {
+                "; there is no key here: --key, the setting `api_key`, or the data directory of the server (--data-dir)"
+            }
+            _ => "",
+        };
+        let code = answer["code"].as_str().unwrap_or_default().to_owned();
+        let number = if status.is_success() { String::new() } else { format!(" ({})", status.as_u16()) };
+        ApiRefusal { status, code, text: format!("{text}{number}{advice}") }
     }
 
     /// Sends a request of a tool as it is, with this client's key.

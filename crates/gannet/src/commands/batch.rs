@@ -26,6 +26,9 @@ pub struct Batch {
     /// Maximum number of concurrent pages
     #[arg(long, value_name = "N")]
     concurrency: Option<i64>,
+    /// Print how it ended as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     page: PageOptions,
 }
@@ -46,7 +49,8 @@ impl Batch {
             timeout: options.timeout,
             ..BatchRequest::default()
         };
-        let target = OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format() };
+        let target =
+            OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format(), json: self.json };
         LocalCrawl { job: LocalJob::Batch(Box::new(asked)), target }.run(globals).await
     }
 }

@@ -9,8 +9,8 @@ use wire::crawl::CrawlRequest;
 
 /// Crawl a site without a server
 ///
-/// Exit code 0: success, 1: no page could be scraped, 2: invalid arguments, 3: some pages failed,
-/// 130: interrupted (run the same command again to continue).
+/// Exit code 0: it reached its end; dead links of the site are named and counted, 1: no page could be scraped, 2:
+/// invalid arguments, 3: it ended before its end, 130: interrupted (run the same command again to continue).
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Crawl {
@@ -55,6 +55,9 @@ pub struct Crawl {
     /// Maximum number of concurrent pages
     #[arg(long, value_name = "N")]
     concurrency: Option<i64>,
+    /// Print how it ended as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     page: PageOptions,
 }
@@ -82,7 +85,8 @@ impl Crawl {
             scrape_options: Some(scrape_options),
             ..CrawlRequest::default()
         };
-        let target = OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format() };
+        let target =
+            OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format(), json: self.json };
         LocalCrawl { job: LocalJob::Crawl(Box::new(asked)), target }.run(globals).await
     }
 }

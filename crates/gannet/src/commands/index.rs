@@ -2,12 +2,13 @@
 //! which adds imported pages to its index by itself.
 
 use crate::data_dir::{self, IfMissing};
+use crate::output::{count, shows_progress};
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use engine::search::feed::{Fed, Feeder, LocalIndex};
 use imports::{Import, ImportSummary, import};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl Index {
             Self::Remove { prefix, collection, team, .. } => {
                 let team = find_team(store.as_ref(), team.as_deref()).await?;
                 let removed = store.forget_search_pages(team, &collection, &prefix).await?;
-                println!("removed {removed} pages");
+                println!("removed {}", count(removed, "page"));
                 update_index(settings, &store).await.map(|()| ExitCode::SUCCESS)
             }
             Self::Status { json } => status(settings, &store, json).await,
@@ -307,7 +308,7 @@ struct ProgressLine {
 
 impl ProgressLine {
     fn start() -> Self {
-        Self { shown: std::io::stderr().is_terminal(), written: false, begun: Instant::now() }
+        Self { shown: shows_progress(), written: false, begun: Instant::now() }
     }
 
     fn seconds(&self) -> f64 {

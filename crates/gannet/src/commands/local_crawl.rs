@@ -11,7 +11,7 @@ use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
 use crate::exit_code::{self, usage_error};
 use crate::opening::open_services;
-use crate::output::to_line;
+use crate::output::{count, to_line};
 use crate::settings::Settings;
 use access::{Caller, Limiter};
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ use engine::crawl::{CrawlWorker, Crawler};
 use engine::scrape::Scraper;
 pub use options::PageOptions;
 use output::Output;
-pub use output::OutputFormat;
+pub use output::{OutputFormat, page_file_name};
 use progress::ProgressLine;
 use serde::{Deserialize, Serialize};
 use state_file::StateFile;
@@ -55,6 +55,8 @@ pub struct OutputTarget {
     pub out: PathBuf,
     pub ledger: Option<PathBuf>,
     pub format: OutputFormat,
+    /// Print how it ended as JSON.
+    pub json: bool,
 }
 
 /// The requested crawl or batch.
@@ -119,9 +121,33 @@ impl LocalCrawl {
             }
             CrawlEnd::Done(head) => {
                 std::fs::remove_dir_all(&state).context("cannot remove the state folder")?;
-                Ok(exit_code(&head))
+                self.print_end(&head)?;
+                Ok(exit_code(&head, self.job.kind()))
             }
         }
+    }
+}
+
+impl LocalCrawl {
+    fn print_end(&self, head: &JobHead) -> Result<()> {
+        let JobHead { completed, failed, skipped, duration, .. } = head;
+        let target = &self.target;
+        if target.json {
+            let ended = serde_json::json!({
+                "status": head.status, "completed": completed, "failed": failed, "skipped": skipped,
+                "seconds": duration, "error": head.error, "out": target.out, "ledger": target.ledger,
+            });
+            println!("{}", serde_json::to_string_pretty(&ended)?);
+        } else {
+            let pages = count(*completed, "page");
+            let place =
+                if *completed == 0 { String::new() } else { format!("; wrote {}", target.out.display()) };
+            note!("{pages}, {failed} failed, {skipped} skipped, in {duration:.1} s{place}");
+        }
+        if let Some(error) = &head.error {
+            eprintln!("gannet: {error}");
+        }
+        Ok(())
     }
 }
 
@@ -221,7 +247,7 @@ async fn start_or_resume(run: &CrawlRun, job: &LocalJob, state: &Path) -> Result
             let accepted = run.crawler.start(&run.caller, asked, None, "").await;
             accepted.map(|crawl| {
                 if let Some(warning) = crawl.prompted.and_then(|prompted| prompted.warning) {
-                    eprintln!("gannet: {warning}");
+                    note!("gannet: {warning}");
                 }
                 crawl.id
             })
@@ -308,23 +334,20 @@ async fn print_failed(crawler: &Crawler, caller: &Caller, kind: CrawlKind, id: U
     let page = crawler.ledger(caller, kind, id, &asked, "").await.map_err(WireError::from)?;
     for line in &page.data {
         let why = line.error.as_deref().unwrap_or_default();
-        eprintln!("gannet: {}", to_line(&format!("{}: {why}", line.url), MAX_LINE_CHARS));
+        note!("gannet: {}", to_line(&format!("{}: {why}", line.url), MAX_LINE_CHARS));
     }
     if page.next.is_some() {
-        eprintln!("gannet: there are more; --ledger FILE lists all of them");
+        note!("gannet: there are more; --ledger FILE lists all of them");
     }
     Ok(())
 }
 
-fn exit_code(head: &JobHead) -> ExitCode {
-    let JobHead { completed, failed, skipped, duration, .. } = head;
-    eprintln!("{completed} pages, {failed} failed, {skipped} skipped, in {duration:.1} s");
-    if let Some(error) = &head.error {
-        eprintln!("gannet: {error}");
-    }
-    match (completed, failed) {
-        (0, _) => ExitCode::from(exit_code::FAILED),
-        _ if head.status != "completed" || *failed > 0 => ExitCode::from(exit_code::SOME_FAILED),
-        _ => ExitCode::SUCCESS,
+/// That links of a site are dead is no failure of its crawl; of the pages of a batch each was named.
+fn exit_code(head: &JobHead, kind: CrawlKind) -> ExitCode {
+    let is_whole = head.status == "completed" && (kind == CrawlKind::Crawl || head.failed == 0);
+    match head.completed {
+        0 => ExitCode::from(exit_code::FAILED),
+        _ if is_whole => ExitCode::SUCCESS,
+        _ => ExitCode::from(exit_code::SOME_FAILED),
     }
 }

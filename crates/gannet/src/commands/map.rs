@@ -9,7 +9,6 @@ use anyhow::Result;
 use engine::map::{self, MapPlan};
 use engine::scrape::Ladder;
 use net::Purpose;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
 use uuid::Uuid;
@@ -76,11 +75,12 @@ impl Map {
             answer.links.iter().fold(String::new(), |text, link| text + &link.url + "\n")
         };
         output::print(format_args!("{text}"));
-        if std::io::stderr().is_terminal() {
-            eprintln!("{} URLs in {:.1} s", answer.links.len(), begun.elapsed().as_secs_f64());
+        if output::shows_progress() {
+            let urls = output::count(answer.links.len() as u64, "URL");
+            note!("{urls} in {:.1} s", begun.elapsed().as_secs_f64());
         }
         if let Some(warning) = &answer.warning {
-            eprintln!("gannet: {warning}");
+            note!("gannet: {warning}");
         }
         Ok(ExitCode::SUCCESS)
     }

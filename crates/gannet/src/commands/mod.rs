@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod agent;
+mod agent_worker;
 mod api;
 pub mod audit;
 pub mod banner;
@@ -8,10 +9,13 @@ pub mod batch;
 pub mod browser;
 pub mod crawl;
 pub mod doctor;
+pub mod extract;
 mod file_change;
 pub mod index;
+pub mod jobs;
 pub mod keys;
 mod local_crawl;
+mod local_run;
 pub mod map;
 pub mod mcp;
 mod mcp_install;

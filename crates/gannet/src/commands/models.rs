@@ -5,7 +5,7 @@ use crate::ocr;
 use crate::settings::Settings;
 use anyhow::{Context as _, Result};
 use document_process::OcrProgram;
-use model::ModelDir;
+use model::{InstalledModel, ModelDir};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,7 +20,11 @@ pub enum ModelsCommand {
         path: PathBuf,
     },
     /// List installed models
-    List,
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a model
     Remove { name: String },
 }
@@ -45,8 +49,14 @@ impl ModelsCommand {
                     if name == ocr::MODELS { "restart the server" } else { "gannet research vectors" }
                 );
             }
-            Self::List => {
+            Self::List { json } => {
                 let installed = models.list()?;
+                if json {
+                    let row = |model: &InstalledModel| serde_json::json!({ "name": model.name, "bytes": model.bytes, "sha256": model.sha256 });
+                    let rows: Vec<_> = installed.iter().map(row).collect();
+                    println!("{}", serde_json::to_string_pretty(&rows)?);
+                    return Ok(ExitCode::SUCCESS);
+                }
                 if installed.is_empty() {
                     println!("none; install one with: gannet models add NAME PATH");
                 }

@@ -57,6 +57,9 @@ pub enum Monitor {
         /// Wait for its end and show it
         #[arg(long)]
         wait: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Show what changed in a check
     Diff {
@@ -64,6 +67,9 @@ pub enum Monitor {
         monitor: MonitorChoice,
         /// Id of the check [default: the last one in which something changed]
         check: Option<Uuid>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Pause a monitor
     Pause {
@@ -207,22 +213,28 @@ impl Monitor {
                 render::print_monitor(&monitor, &checks);
                 Ok(())
             }
-            Self::Run { monitor, wait } => {
+            Self::Run { monitor, wait, json } => {
                 let monitor = team.find(&monitor.monitor).await?;
                 let check = monitors.run(caller, monitor.id, base_url).await.map_err(text)?;
-                println!("check {} of {} is queued", check.id, monitor.name);
-                if wait {
-                    render::print_check(&team.wait(monitor.id, check.id).await?);
+                match (wait, json) {
+                    (false, true) => print_json(&check)?,
+                    (true, true) => print_json(&team.wait(monitor.id, check.id).await?)?,
+                    (false, false) => println!("check {} of {} is queued", check.id, monitor.name),
+                    (true, false) => {
+                        note!("check {} of {} is queued", check.id, monitor.name);
+                        render::print_check(&team.wait(monitor.id, check.id).await?);
+                    }
                 }
                 Ok(())
             }
-            Self::Diff { monitor, check } => {
+            Self::Diff { monitor, check, json } => {
                 let monitor = team.find(&monitor.monitor).await?;
                 let check = match check {
                     Some(check) => check,
                     None => team.last_changed(monitor.id).await?,
                 };
-                render::print_diffs(&team.check(monitor.id, check).await?)
+                let check = team.check(monitor.id, check).await?;
+                if json { print_json(&check) } else { render::print_diffs(&check) }
             }
             Self::Pause { monitor } => team.set_status(&monitor.monitor, "paused").await,
             Self::Resume { monitor } => team.set_status(&monitor.monitor, "active").await,

@@ -1,5 +1,5 @@
 //! `gannet parse`: files to markdown, without a server. Each file is read in a sandboxed process; HTML is then
-//! converted as a web page. `gannet extract` is its older name, which takes every file for HTML.
+//! converted as a web page.
 
 mod blocks;
 mod html;
@@ -106,20 +106,8 @@ enum ModeChoice {
     Ocr,
 }
 
-/// The name that the command was called by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CalledAs {
-    Parse,
-    /// Every input is HTML, and `--jsonl` always reads rows.
-    Extract,
-}
-
 impl Parse {
-    pub async fn run(
-        mut self,
-        called_as: CalledAs,
-        settings: impl FnOnce() -> Result<Settings>,
-    ) -> Result<ExitCode> {
+    pub async fn run(mut self, settings: impl FnOnce() -> Result<Settings>) -> Result<ExitCode> {
         if self.files.is_empty() {
             self.files.push("-".into());
         }
@@ -128,7 +116,7 @@ impl Parse {
         }
         if let [file] = self.files.as_slice()
             && self.jsonl
-            && (called_as == CalledAs::Extract || holds_rows(file))
+            && holds_rows(file)
         {
             return rows::convert_rows(file, self.whole);
         }
@@ -136,13 +124,9 @@ impl Parse {
             Some(folder) => Some(OutputFolder::create(folder, &self.files, self.format().extension())?),
             None => None,
         };
-        let settings = match called_as {
-            CalledAs::Parse => Some(settings()?),
-            CalledAs::Extract => None,
-        };
-        let open = |settings| data_dir::open_documents_for_command(settings, self.files.len());
-        let parser = settings.as_ref().map(open);
-        Ok(Run { parser, settings: settings.as_ref(), options: &self }.parse_all(folder.as_ref()).await)
+        let settings = settings()?;
+        let parser = data_dir::open_documents_for_command(&settings, self.files.len());
+        Ok(Run { parser, settings: &settings, options: &self }.parse_all(folder.as_ref()).await)
     }
 
     fn format(&self) -> Format {
@@ -205,9 +189,8 @@ fn holds_rows(file: &Path) -> bool {
 
 /// One call of the command.
 struct Run<'a> {
-    /// None where every file is HTML.
-    parser: Option<DocumentParser>,
-    settings: Option<&'a Settings>,
+    parser: DocumentParser,
+    settings: &'a Settings,
     options: &'a Parse,
 }
 
@@ -235,7 +218,7 @@ impl Run<'_> {
             }
             progress.finish_file(&name, &result);
         }
-        progress.end()
+        progress.end(self.options.out.as_deref())
     }
 
     async fn parse_file(&self, file: &InputFile) -> Result<Rendered> {
@@ -243,11 +226,7 @@ impl Run<'_> {
         let options = self.options;
         let renderer = Renderer::new(options, file);
         let time_limit = Duration::from_millis(options.timeout);
-        let parsed = match &self.parser {
-            Some(parser) => parser.parse(Uuid::nil(), &source, &options.job(file), time_limit).await,
-            None => Err(ParseError::Html),
-        };
-        match parsed {
+        match self.parser.parse(Uuid::nil(), &source, &options.job(file), time_limit).await {
             Err(ParseError::Html) if options.overlay.is_some() => bail!("HTML has no pages to draw on"),
             Err(ParseError::Html) => {
                 html::render_page(source, options.url.clone(), options.whole, renderer).await
@@ -269,10 +248,10 @@ impl Run<'_> {
     }
 
     fn describe_missing_ocr(&self) -> Option<String> {
-        let has_ocr = self.parser.as_ref().is_some_and(DocumentParser::has_ocr);
-        let problems =
-            self.settings.filter(|_| !has_ocr).map(|settings| OcrParts::find(settings).describe_problems());
-        problems.filter(|problems| !problems.is_empty())
+        if self.parser.has_ocr() {
+            return None;
+        }
+        Some(OcrParts::find(self.settings).describe_problems()).filter(|problems| !problems.is_empty())
     }
 
     fn print(&self, name: &str, text: &str) {

@@ -118,7 +118,7 @@ impl ResearchCommand {
                 let index = opened(&folder)?;
                 let page = neighbourhood(&index, &id, intent, k)?;
                 std::fs::write(&out, page).with_context(|| format!("cannot write {}", out.display()))?;
-                println!("{}", out.display());
+                println!("wrote {}", out.display());
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -148,9 +148,9 @@ fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
         let seconds = last.1.elapsed().as_secs_f64().max(0.001);
         let rate = done as f64 / seconds;
         match (done, total) {
-            (0, _) => eprintln!("{stage} …"),
-            (_, 0) => eprintln!("{stage}: {done} ({rate:.0}/s)"),
-            _ => eprintln!(
+            (0, _) => note!("{stage} …"),
+            (_, 0) => note!("{stage}: {done} ({rate:.0}/s)"),
+            _ => note!(
                 "{stage}: {done} of {total} ({rate:.0}/s, {:.0} s left)",
                 total.saturating_sub(done) as f64 / rate.max(1.0)
             ),
@@ -191,7 +191,7 @@ fn vectors(research: &Research) -> Result<()> {
         let now = Instant::now();
         let Some(mut so_far) = run.get() else {
             if done > 0 {
-                eprintln!("vectors: {done} of {total} are there already");
+                note!("vectors: {done} of {total} are there already");
             }
             run.set(Some(EncodingRun { started: now, first: done, told: None }));
             return;
@@ -200,7 +200,7 @@ fn vectors(research: &Research) -> Result<()> {
             // At least one batch was measured, so the first estimate is as good as the next ones.
             let rate = (done - so_far.first) as f64 / so_far.started.elapsed().as_secs_f64().max(0.001);
             let left = (total - done) as f64 / rate.max(0.001);
-            eprintln!("vectors: {done} of {total} ({rate:.1}/s, {left:.0} s left)");
+            note!("vectors: {done} of {total} ({rate:.1}/s, {left:.0} s left)");
             so_far.told = Some(now);
             run.set(Some(so_far));
         }

@@ -13,7 +13,6 @@ use engine::models::SentenceModels;
 use engine::scrape::Scraper;
 use engine::search::feed::{Feeder, LocalIndex};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -122,10 +121,11 @@ impl Search {
         };
         output::print(format_args!("{text}"));
         if let Some(warning) = answer["warning"].as_str() {
-            eprintln!("gannet: {warning}");
+            note!("gannet: {warning}");
         }
-        if std::io::stderr().is_terminal() {
-            eprintln!("{} results in {:.2} s", hits.len(), begun.elapsed().as_secs_f64());
+        if output::shows_progress() {
+            let results = output::count(hits.len() as u64, "result");
+            note!("{results} in {:.2} s", begun.elapsed().as_secs_f64());
         }
         Ok(if hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }

@@ -7,9 +7,8 @@ use wire::scrape::{FormatInput, ScrapeOptions};
 /// Scrape options of each page.
 #[derive(Debug, clap::Args)]
 pub struct PageOptions {
-    /// Output format by its API name: markdown, html, rawHtml, links, images…; several are written as JSON
-    /// documents
-    #[arg(long = "format", value_name = "FORMAT")]
+    /// Output format: markdown, html, rawHtml, links, images…; several are written as JSON documents
+    #[arg(long = "format", value_name = "FORMAT", value_parser = format_name)]
     formats: Vec<String>,
     /// The whole page instead of its main content
     #[arg(long)]
@@ -23,6 +22,22 @@ pub struct PageOptions {
     /// Timeout of each page in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     timeout: i64,
+}
+
+/// The name of a format in the API, which may also be written with hyphens: `raw-html` for `rawHtml`.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "as the command line parser wants it; the engine knows the names"
+)]
+fn format_name(text: &str) -> Result<String, String> {
+    let mut words = text.trim().split('-');
+    let mut name = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    Ok(name)
 }
 
 impl PageOptions {
@@ -51,6 +66,18 @@ impl PageOptions {
             [one] if one == "html" => OutputFormat::Text("html"),
             [one] if one == "rawHtml" => OutputFormat::Text("rawHtml"),
             _ => OutputFormat::Json,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_named_as_in_the_api_or_with_hyphens() {
+        for (given, name) in [("rawHtml", "rawHtml"), ("raw-html", "rawHtml"), ("markdown", "markdown")] {
+            assert_eq!(format_name(given).as_deref(), Ok(name));
         }
     }
 }

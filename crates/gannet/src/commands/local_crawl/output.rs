@@ -144,10 +144,15 @@ fn write_page_file(folder: &Path, format: OutputFormat, number: u64, document: &
             (extension, parsed[format].as_str().unwrap_or_default().as_bytes())
         }
     };
-    let name = format!("{number:05}-{}.{extension}", file_name_for(url));
+    let name = page_file_name(number, url, extension);
     let path = folder.join(&name);
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(json!({ "file": name, "url": url, "title": metadata["title"], "statusCode": metadata["statusCode"] }))
+}
+
+/// The name of the file of a page in a folder of several.
+pub fn page_file_name(number: u64, url: &str, extension: &str) -> String {
+    format!("{number:05}-{}.{extension}", file_name_for(url))
 }
 
 /// The URL as a file name that is valid on every file system.
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     fn target(out: PathBuf) -> OutputTarget {
-        OutputTarget { out, ledger: None, format: OutputFormat::Text("markdown") }
+        OutputTarget { out, ledger: None, format: OutputFormat::Text("markdown"), json: false }
     }
 
     #[test]

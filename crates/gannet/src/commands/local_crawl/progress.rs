@@ -1,6 +1,7 @@
 //! Progress on a terminal: one line that is overwritten.
 
-use std::io::{IsTerminal, Write};
+use crate::output::shows_progress;
+use std::io::Write;
 use std::time::Instant;
 use wire::crawl::JobHead;
 
@@ -13,7 +14,7 @@ pub struct ProgressLine {
 
 impl ProgressLine {
     pub fn start() -> Self {
-        Self { shown: std::io::stderr().is_terminal(), begun: None }
+        Self { shown: shows_progress(), begun: None }
     }
 
     pub fn show(&mut self, head: &JobHead) {

@@ -1,6 +1,6 @@
 //! Monitors and checks as text for a terminal.
 
-use crate::output::to_line;
+use crate::output::{count, to_line};
 use anyhow::Result;
 use std::io::IsTerminal;
 use wire::monitor::{CheckDetailView, CheckPageView, CheckSummary, CheckView, MonitorView, UnreadPages};
@@ -52,7 +52,8 @@ pub fn summary_text(summary: &CheckSummary) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
-    format!("{} pages: {}", summary.total_pages, counts.join(", "))
+    let pages = count(summary.total_pages, "page");
+    if counts.is_empty() { pages } else { format!("{pages}: {}", counts.join(", ")) }
 }
 
 pub fn print_schedule(monitor: &MonitorView) {
@@ -165,6 +166,8 @@ mod tests {
     fn summaries_name_what_there_is() {
         let summary = CheckSummary { total_pages: 3, changed: 1, same: 2, ..CheckSummary::default() };
         assert_eq!(summary_text(&summary), "3 pages: 1 changed, 2 same");
+        let one = CheckSummary { total_pages: 1, same: 1, ..CheckSummary::default() };
+        assert_eq!(summary_text(&one), "1 page: 1 same");
     }
 
     #[test]

@@ -56,6 +56,8 @@ impl Overlay<'_> {
         let program = program.context("Could not draw a picture")?;
         let bytes = draw_overlay(program, source, &job, time_limit).await?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        write_whole(folder.unwrap_or(Path::new(".")), self.path, &bytes)
+        write_whole(folder.unwrap_or(Path::new(".")), self.path, &bytes)?;
+        note!("wrote {}", self.path.display());
+        Ok(())
     }
 }

@@ -2,10 +2,11 @@
 //! warnings are lines in both cases.
 
 use super::render::Rendered;
-use crate::exit_code;
-use crate::output::{print_message, to_line};
+use crate::exit_code::{self, without_error_numbers};
+use crate::output::{count, is_quiet, print_message, shows_progress, to_line};
 use anyhow::Result;
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,7 +27,7 @@ pub struct FileProgress {
 impl FileProgress {
     /// `quiet_output`: whether nothing else is written to the terminal.
     pub fn start(files: usize, quiet_output: bool) -> Self {
-        let on_terminal = std::io::stderr().is_terminal();
+        let on_terminal = shows_progress();
         let is_free = quiet_output || !std::io::stdout().is_terminal();
         let progress = Self {
             files,
@@ -34,7 +35,7 @@ impl FileProgress {
             failed: 0,
             begun: Instant::now(),
             has_bar: files > 1 && on_terminal && is_free,
-            has_lines: files > 1 && !on_terminal,
+            has_lines: files > 1 && !on_terminal && !is_quiet(),
         };
         progress.draw();
         progress
@@ -48,14 +49,13 @@ impl FileProgress {
                     print_line(&format!("gannet: {name}: {warning}"));
                 }
                 if self.has_lines {
-                    let pages = rendered.pages;
-                    let pages = if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") };
-                    print_line(&format!("{name}: {pages}"));
+                    print_line(&format!("{name}: {}", count(rendered.pages.into(), "page")));
                 }
             }
             Err(error) => {
                 self.failed += 1;
-                print_line(&format!("gannet: {name}: {error:#}"));
+                let text = without_error_numbers(&format!("{error:#}"));
+                print_line(&format!("gannet: {name}: {text}"));
             }
         }
         self.draw();
@@ -68,12 +68,15 @@ impl FileProgress {
         }
     }
 
-    /// Prints how it went over all files, and says it as an exit code.
-    pub fn end(self) -> ExitCode {
+    /// Prints how it went over all files, and says it as an exit code. `written`: the folder of the outputs.
+    pub fn end(self, written: Option<&Path>) -> ExitCode {
         self.clear();
         let Self { files, parsed, failed, begun, .. } = self;
         if files > 1 {
-            eprintln!("{parsed} files parsed, {failed} failed, in {:.1} s", begun.elapsed().as_secs_f64());
+            let parsed = count(parsed as u64, "file");
+            let place =
+                written.map(|folder| format!("; written to {}", folder.display())).unwrap_or_default();
+            note!("{parsed} parsed, {failed} failed, in {:.1} s{place}", begun.elapsed().as_secs_f64());
         }
         match (parsed, failed) {
             (_, 0) => ExitCode::SUCCESS,

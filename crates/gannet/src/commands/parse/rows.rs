@@ -3,7 +3,7 @@
 
 use super::html::content_scope;
 use super::is_standard_input;
-use crate::output;
+use crate::output::{self, shows_progress};
 use anyhow::{Context, Result, bail};
 use content::{Limits, Page, PageSource};
 use parking_lot::Mutex;
@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -137,7 +137,7 @@ impl RowWriter {
             done: 0,
             started: Instant::now(),
             shown: None,
-            progress: io::stderr().is_terminal(),
+            progress: shows_progress(),
         }
     }
 

@@ -47,7 +47,12 @@ impl OutputFolder {
     /// Writes the output of an input: all of it or, where that fails, none.
     pub fn write(&self, input: usize, text: &str) -> Result<()> {
         let path = self.files.get(input).context("an output without its input")?;
-        write_whole(&self.folder, path, text.as_bytes())
+        write_whole(&self.folder, path, text.as_bytes())?;
+        // Of several the folder is named at the end.
+        if self.files.len() == 1 {
+            note!("wrote {}", path.display());
+        }
+        Ok(())
     }
 }
 

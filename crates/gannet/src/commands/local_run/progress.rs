@@ -1,9 +1,9 @@
 //! Progress of an agent run: a line for every event, and on a terminal a status line below them.
 
-use crate::output::to_line;
+use crate::output::{is_quiet, shows_progress, to_line};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 use wire::agent::{ToolCallResult, TraceEvent, TraceFact};
@@ -29,7 +29,7 @@ pub struct RunProgress {
 
 impl RunProgress {
     pub fn start() -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = shows_progress();
         let now = Instant::now();
         Self {
             terminal,
@@ -45,6 +45,9 @@ impl RunProgress {
 
     /// Prints an event of the trace.
     pub fn show(&mut self, json: &str) {
+        if is_quiet() {
+            return;
+        }
         let Ok(event) = serde_json::from_str::<TraceEvent>(json) else { return };
         let Some((word, colour, text)) = self.line(&event) else { return };
         let agent = &event.body.agent;
