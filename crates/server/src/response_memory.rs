@@ -222,7 +222,7 @@ mod tests {
             (first.status(), first.body().size_hint().exact()),
             (StatusCode::OK, Some(3 * SHARE as u64))
         );
-        let refused = hold(&memory, response(1, 2 * FREE_BYTES), false);
+        let refused = hold(&memory, response(1, 3 * FREE_BYTES), false);
         assert_eq!(
             (refused.status(), refused.headers()["retry-after"].as_bytes()),
             (StatusCode::SERVICE_UNAVAILABLE, &b"5"[..])
