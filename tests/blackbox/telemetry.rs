@@ -145,6 +145,22 @@ async fn check_monitor(http: &Http, url: &str) -> String {
     monitor
 }
 
+/// The metrics that came, and what every request to the collector says of itself.
+fn check_metrics_and_heads(collector: &Collector) {
+    let metrics = collector.metrics();
+    let metric =
+        |name: &str| metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("{name}"));
+    assert!(metric("gannet_http_requests_total").total >= 5.0);
+    assert_eq!((metric("gannet_http_requests_total").kind, metric("gannet_http_seconds").kind), (7, 9));
+    for export in collector.exports() {
+        let resource = read_resource(&export.body);
+        assert_eq!(resource["service.name"], "gannet");
+        assert!(!resource["service.version"].is_empty() && !resource["service.instance.id"].is_empty());
+        assert_eq!(export.headers["authorization"], "Bearer collector-key");
+        assert_eq!(export.headers["content-type"], "application/x-protobuf");
+    }
+}
+
 /// One server, because each start costs: a scrape with a model and a browser, one that fails, a private one, a crawl with
 /// a webhook, an agent run and a check of a monitor.
 #[tokio::test]
@@ -240,18 +256,7 @@ async fn what_requests_cause_is_in_traces_with_the_right_parents() {
     let check = traces.one("monitor check", |span| span.attributes["gannet.monitor.id"] == monitor);
     assert!(traces.below(check).contains("scrape"), "{:?}", traces.below(check));
 
-    let metrics = collector.metrics();
-    let metric =
-        |name: &str| metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("{name}"));
-    assert!(metric("gannet_http_requests_total").total >= 5.0);
-    assert_eq!((metric("gannet_http_requests_total").kind, metric("gannet_http_seconds").kind), (7, 9));
-    for export in collector.exports() {
-        let resource = read_resource(&export.body);
-        assert_eq!(resource["service.name"], "gannet");
-        assert!(!resource["service.version"].is_empty() && !resource["service.instance.id"].is_empty());
-        assert_eq!(export.headers["authorization"], "Bearer collector-key");
-        assert_eq!(export.headers["content-type"], "application/x-protobuf");
-    }
+    check_metrics_and_heads(&collector);
     assert!(!log.contains("collector-key"));
     for secret in [KEY, "secret-query", "collector-key", "secret-hook-path"] {
         let tells = |span: &OtlpSpan| format!("{span:?}").contains(secret);
