@@ -11,6 +11,7 @@
 //   computing or judging anything. The list below was made from the texts of the tasks.
 // - A task is done when the page gives a reward above 0, and wrongly said to be done when the prompt is `Completed` and the
 //   page gives none. Each page is done with several seeds. The instruction stays visible in the page.
+// - Pages judge what was done when their Submit is pressed. Where the text of a task leaves that out, it is pressed here.
 
 import { spawn } from "node:child_process";
 import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -80,6 +81,7 @@ async function attempt(name, seed) {
   const reply = await ask("POST", `/v2/scrape/${scrape}/interact`, { prompt, timeout: 60 });
   const seconds = (performance.now() - began) / 1000;
   await command("dialog status");
+  if (!/submit|press|click|hit/i.test(prompt)) await command(`eval 'WOB_DONE_GLOBAL || document.getElementById("subbtn")?.click(); 1'`);
   const [reward, ended] = await evaluate("JSON.stringify([WOB_RAW_REWARD_GLOBAL, WOB_DONE_GLOBAL])");
   return { name, seed, prompt, said: reply.success === true, isDone: ended && reward > 0, output: reply.output ?? reply.error ?? "", seconds };
 }

@@ -55,7 +55,8 @@ fn find_label(lines: &[&str], wanted: &[String]) -> Option<String> {
     if wanted.is_empty() {
         return None;
     }
-    for (at, line) in lines.iter().enumerate() {
+    // The page may show the question itself, above what may be chosen as its answer.
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.ends_with('?')) {
         for separator in ['\t', ':'] {
             if let Some((label, value)) = line.split_once(separator)
                 && !value.trim().is_empty()
@@ -143,6 +144,7 @@ mod tests {
         assert_eq!(ask("Who won the election?"), None);
         let counted = |page: &str| answer("How many gannets are there?", "", &[], page);
         assert_eq!(counted("How many gannets are there?\nGannets are there."), None);
+        assert_eq!(counted("How many gannets are there?\n0\n1\n2"), None);
         assert_eq!(counted("There are 12 gannets there.").as_deref(), Some("There are 12 gannets there."));
     }
 }

@@ -107,6 +107,7 @@ async fn elements_are_counted_and_placed() {
         ("click More twice", "plus;plus;"),
         ("press the More button 3 times and click the last Add button", "plus;plus;plus;add red;"),
         ("click \"Plain word\"", "word;"),
+        ("For Bob Roe, click the \"Like\" button", "like Bob Roe;"),
         ("wait until Late shows up, then click it", "late;"),
         ("hover over \"Products\" and click Kettles", "kettles;"),
         ("Switch between the tabs to find and click on the link \"Beta\"", "beta;"),
@@ -133,6 +134,10 @@ async fn dialogs_forms_suggestions_and_new_tabs() {
     assert_eq!(fixture.ok("get value #city").await, "Oslo");
     done(&fixture, "type \"Nor\" into the country field and select \"Northern Ireland\"").await;
     assert_eq!(fixture.ok("get value #country").await, "Northern Ireland");
+    done(&fixture, "select 7 with the slider").await;
+    assert_eq!(fixture.ok("get text #volume").await, "7");
+    done(&fixture, "select 02/14/2027 as the day").await;
+    assert_eq!(fixture.ok("get value #day").await, "2027-2-14");
     done(&fixture, "expand the Details section").await;
     assert!(fixture.ok("is visible #details").await.contains("true"));
     fixture.open("/tasks.html").await;
@@ -158,6 +163,8 @@ async fn what_is_not_understood_as_a_whole_changes_nothing_or_says_what_was_done
         "click the Delete button of the Blue kettle",
         "expand the Shipping section",
         "accept the dialog",
+        "click the Like button",
+        "select 99 with the slider",
     ] {
         let output = refused(&fixture, prompt).await;
         assert_eq!(fixture.ok("get text #log").await, "", "{prompt}: {output}");

@@ -63,7 +63,7 @@ pub(super) async fn find_drawn(
 }
 
 /// The elements of an array that a script gives, in the main frame.
-async fn list(page: &CommandPage, script: &str) -> Result<Vec<Element>, CommandError> {
+pub(super) async fn list(page: &CommandPage, script: &str) -> Result<Vec<Element>, CommandError> {
     let frame = page.frame();
     let world = page.world(&frame).await?;
     let Some(array) = page.evaluate_object(&world, script).await? else { return Ok(Vec::new()) };

@@ -26,8 +26,21 @@ pub(super) fn no_value(field: &str) -> String {
 impl PromptRun<'_> {
     pub(super) async fn fill(&mut self, field: &Description, value: &str) -> Result<(), String> {
         let items = match self.find(field, Purpose::Fill).await {
-            Ok(items) => items,
-            Err(message) => vec![self.find_unnamed(field, Purpose::Fill).await?.ok_or(message)?],
+            // Only fields of the browser take a value as a whole.
+            Ok(items) if items.iter().all(|(_, node)| node.role != "slider" || node.is_editable) => items,
+            Ok(items) if items.len() != 1 => return Err("Only one slider can be moved at once".to_owned()),
+            Ok(items) if self.takes_value(&items[0]).await => items,
+            Ok(_) => return self.slide(value).await,
+            Err(message) => {
+                let is_slider = field
+                    .readings
+                    .iter()
+                    .any(|reading| reading.name.is_empty() && reading.kind == Some(ElementKind::Slider));
+                if is_slider {
+                    return self.slide(value).await;
+                }
+                vec![self.find_unnamed(field, Purpose::Fill).await?.ok_or(message)?]
+            }
         };
         for (number, node) in &items {
             let reference = format!("@e{number}");
@@ -51,6 +64,13 @@ impl PromptRun<'_> {
         let told: Vec<String> = items.iter().map(|(_, node)| target::describe(node)).collect();
         self.done.push(format!("Filled {}", told.join(" and ")));
         Ok(())
+    }
+
+    /// Whether an element is a field of the browser.
+    async fn takes_value(&self, item: &Item) -> bool {
+        let Ok(page) = self.page().await else { return false };
+        let Ok(element) = Element::find(&page, &Locator::Ref(item.0)).await else { return false };
+        element.call("function() { return this.tagName === 'INPUT'; }", &[]).await.is_ok_and(|is| is == true)
     }
 
     /// A value without a field goes into the one that its noun names, that has the focus, or that is the only one.

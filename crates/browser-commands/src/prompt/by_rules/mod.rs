@@ -10,6 +10,7 @@ mod look;
 mod pointing;
 mod scrolling;
 mod search;
+mod slider;
 mod tabs;
 
 pub(super) use look::look_at_page;

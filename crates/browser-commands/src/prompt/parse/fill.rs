@@ -274,8 +274,8 @@ fn parse_selected(rest: Phrase<'_>) -> Option<ParsedStep> {
             use super::nouns::ElementKind::{Date, Slider, Spinner, Time};
             matches!(reading.kind, Some(Slider | Spinner | Date | Time))
         };
-        let is_when = values.parts.len() == 1 && list.phrase.to_lowercase().contains("date");
-        if (is_number || is_when) && list.readings.iter().any(is_set) {
+        let is_date = values.parts.len() == 1 && is_date(&values.whole.phrase);
+        if is_date || is_number && list.readings.iter().any(is_set) {
             return Some(ParsedStep::Fill { value: values.whole.phrase.clone(), field: list });
         }
         return Some(ParsedStep::Select { values, list: Some(list) });
@@ -287,4 +287,11 @@ fn parse_selected(rest: Phrase<'_>) -> Option<ParsedStep> {
 fn parse_list(rest: Phrase<'_>) -> Option<NameList> {
     let parts = split_list(rest).into_iter().map(parse_description).collect::<Option<_>>()?;
     Some(NameList { whole: parse_description(rest)?, parts })
+}
+
+/// "04/09/2026" and "9.4.2026"
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['/', '.', '-']).collect();
+    parts.len() == 3
+        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
