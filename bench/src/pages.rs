@@ -41,7 +41,12 @@ pub fn for_each_page(path: &Path, mut visit: impl FnMut(&PageRow)) -> Result<()>
 pub fn rows<T: DeserializeOwned>(path: &Path) -> Result<impl Iterator<Item = Result<T>>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let reader: Box<dyn Read> = match path.extension().and_then(|end| end.to_str()) {
-        Some("zst") => Box::new(zstd::Decoder::new(file)?),
+        Some("zst") => {
+            let mut decoder = zstd::Decoder::new(file)?;
+            // Files of many like pages are packed with a long window.
+            decoder.window_log_max(31)?;
+            Box::new(decoder)
+        }
         Some("gz") => Box::new(flate2::read::GzDecoder::new(BufReader::new(file))),
         _ => Box::new(file),
     };

@@ -3,7 +3,8 @@
 //!
 //! 1. The main part of a page is its body without what is hidden, elements `nav`, `footer`, `aside` and `header` (the
 //!    last outside of `main`, `article` and `section`), the roles of the same meaning, and elements with a word of
-//!    [`AROUND`] in their class or id.
+//!    [`AROUND`] in their class or id. What holds a heading and more than half of all words is none of these, whatever
+//!    its name: in pages of one theme the content lies in `wy-nav-content`.
 //! 2. Its words are letters and digits, in order; what stands between them does not count, nor does case.
 //! 3. The number of the release itself is taken out of both pages (`2.1.8` and `2.1.9`), and its first two parts where
 //!    these differ.
@@ -60,7 +61,19 @@ pub fn visible_words(dom: &Dom) -> String {
 }
 
 fn main_blocks(dom: &Dom) -> Vec<String> {
-    blocks(dom, |id| is_around(dom, id))
+    blocks(dom, |id| is_around(dom, id) && !holds_most(dom, id))
+}
+
+/// Whether an element holds a heading and more than half of the text of its page.
+fn holds_most(dom: &Dom, id: NodeId) -> bool {
+    let Some(body) = dom.body() else { return false };
+    let bytes = |id: NodeId| {
+        let nodes = id.0..dom.subtree_end(id).0;
+        nodes.map(|at| dom.text(NodeId(at)).trim().len()).sum::<usize>()
+    };
+    let mut inner = (id.0..dom.subtree_end(id).0).map(NodeId);
+    let headings = [Tag::H1, Tag::H2, Tag::H3];
+    bytes(id) * 2 > bytes(body) && inner.any(|at| dom.is_element(at) && headings.contains(&dom.tag(at)))
 }
 
 /// The visible text of a page, block by block, without what `leaves_out` names.

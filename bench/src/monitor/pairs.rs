@@ -48,7 +48,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let class = classify((before.dom(), from), (after.dom(), to));
         let is_change = class == Class::Change;
         let mut watched = Watched::begin(Reading::from_page(&before, printing.text_only)?)?;
-        let checked = watched.check(Reading::from_page(&after, printing.text_only)?, is_change);
+        // A release stays.
+        let later = Reading::from_page(&after, printing.text_only)?;
+        let checked = watched.check_until_told(&later, is_change);
         checked.print(&format!("{url} {from} -> {to}, {class:?}"), printing);
         all.add(checked.outcome, is_change);
         by_package.entry(&package.name).or_default().add(checked.outcome, is_change);

@@ -15,6 +15,9 @@ use url::Url;
 /// When the pages are read: no page shows its own reads.
 const READ_AT: &str = "2026-11-17T14:03:00Z";
 
+/// A page whose end is missing, or that keeps little more than its heading, is doubted in two checks.
+const CHECKS_OF_A_STATE: usize = 3;
+
 /// A page as a scrape reads it.
 #[derive(Debug, Clone)]
 pub struct Reading {
@@ -80,6 +83,16 @@ impl Watched {
         Ok(Self { kept: first, history, focus, at })
     }
 
+    /// Checks of a state that stays: until the page can be told, or a monitor does not doubt it any more.
+    pub fn check_until_told(&mut self, state: &Reading, is_change: bool) -> Checked {
+        let mut checks = (0..CHECKS_OF_A_STATE).map(|_| self.check(state.clone(), is_change));
+        let first = checks.next().expect("there is one");
+        if first.outcome != Outcome::Failed {
+            return first;
+        }
+        checks.find(|checked| checked.outcome != Outcome::Failed).unwrap_or(first)
+    }
+
     /// A check that finds this state of the page, which is a change or not.
     pub fn check(&mut self, state: Reading, is_change: bool) -> Checked {
         if state.is_wall() {
@@ -88,7 +101,8 @@ impl Watched {
         let checked = self.compare(&state);
         self.history = checked.history;
         if checked.new_version.is_some() {
-            self.kept = state;
+            let text = checked.new_text.unwrap_or(state.text);
+            self.kept = Reading { text, ..state };
         }
         let is_told = matches!(checked.change, PageChange::Changed(_));
         match checked.change {

@@ -152,7 +152,7 @@ impl CheckContext {
         reads: &[ReadPage],
         checked: CheckedPage,
     ) -> Result<PageOutcome, Error> {
-        let CheckedPage { change, ignored, history, new_version } = checked;
+        let CheckedPage { change, ignored, ignored_unlisted, history, new_version, new_text } = checked;
         let last = reads.last().cloned().unwrap_or_default();
         let page = new_version.and_then(|place| reads.get(place)).unwrap_or(&last);
         // Reading a page again is our doubt, and not charged for.
@@ -161,7 +161,7 @@ impl CheckContext {
             current_scrape_id: page.scrape_id.clone(),
             previous_scrape_id: before.and_then(|before| before.scrape_id.clone()),
             status_code: Some(page.status),
-            metadata: page_metadata(&ignored, page, task.url),
+            metadata: page_metadata((&ignored, ignored_unlisted), page, task.url),
             ..CheckPageView::default()
         };
         let difference = match (before.filter(|before| !before.is_removed), change) {
@@ -207,7 +207,7 @@ impl CheckContext {
             _ => StoredPage {
                 read_at: page.read_at,
                 scrape_id: page.scrape_id.clone(),
-                text: page.text.clone(),
+                text: new_text.unwrap_or_else(|| page.text.clone()),
                 whole: page.whole.clone(),
                 data: page.data.clone(),
                 history,
@@ -359,10 +359,17 @@ fn add_screenshots(
     view.metadata.get_or_insert_default().insert("screenshots".to_owned(), pair);
 }
 
-fn page_metadata(ignored: &[Ignored], page: &ReadPage, url: &str) -> Option<Map<String, Value>> {
+fn page_metadata(
+    (ignored, unlisted): (&[Ignored], usize),
+    page: &ReadPage,
+    url: &str,
+) -> Option<Map<String, Value>> {
     let mut metadata = Map::new();
     if !ignored.is_empty() {
         metadata.insert("ignored".to_owned(), json!(ignored));
+    }
+    if unlisted > 0 {
+        metadata.insert("ignoredUnlisted".to_owned(), json!(unlisted));
     }
     if let Some(final_url) = page.final_url.as_ref().filter(|final_url| *final_url != url) {
         metadata.insert("url".to_owned(), json!(final_url));

@@ -67,15 +67,45 @@ static VERSION_STAMP: LazyLock<Regex> = LazyLock::new(|| {
         r")\W*$"
     ))
 });
+/// "Time: 12:06:21 GMT, January 02, 2023", and nothing else: to the second a page knows only when it was made.
+static MADE_AT: LazyLock<Regex> = LazyLock::new(|| {
+    compile(concat!(
+        r"(?i)^\W*(?:time|date)\s*:\W*(?:",
+        time!(),
+        r"\W+(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\W+)?(?:",
+        date!(),
+        r")|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\W+)?(?:",
+        date!(),
+        r")\W+",
+        time!(),
+        r")\W*$"
+    ))
+});
+
 /// How far after its word a date of an update may stand.
 const MAX_UPDATED_BYTES: usize = 80;
+/// In a line with more words a date belongs to what the line says, unless the words before it leave no doubt.
+const MAX_STAMP_WORDS: usize = 16;
+/// Words before which a date is no stamp: from that day on something holds.
+static IN_FORCE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?i)\b(?:effective|valid|appl(?:y|ies|icable)|in force|binding|due|starting|beginning)\W{1,3}$")
+});
+static IS_STAMP: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?i)^(?:last|latest|page|data|content|zuletzt|generated|rendered|server|local|current)\b")
+});
 
-/// Masks the dates and times after "updated", "as of" and the like.
-pub fn mask_updated_dates(line: &str) -> Option<String> {
+/// Masks the dates and times after "updated", "as of" and the like. What has not come yet when the page is read was
+/// not the day of an update: "As of 1 January the fee is 5 EUR" names the day on which something changes.
+pub fn mask_updated_dates(line: &str, read_at: Timestamp) -> Option<String> {
+    let today = read_at.to_zoned(TimeZone::UTC).date();
+    let is_short =
+        line.split(' ').filter(|word| word.contains(char::is_alphanumeric)).count() <= MAX_STAMP_WORDS;
     let mut masked = String::new();
     let mut done = 0;
     for found in UPDATED.find_iter(line) {
-        if found.end() < done {
+        let is_stamp =
+            is_short || IS_STAMP.is_match(found.as_str()) || line[found.end()..].starts_with([':', '*']);
+        if found.end() < done || !is_stamp || IN_FORCE.is_match(&line[..found.start()]) {
             continue;
         }
         let mut end = (found.end() + MAX_UPDATED_BYTES).min(line.len());
@@ -88,16 +118,27 @@ pub fn mask_updated_dates(line: &str) -> Option<String> {
             continue;
         }
         masked.push_str(&line[done..found.end()]);
-        masked.push_str(&DATE_OR_TIME.replace_all(tail, "‹updated›"));
+        let mask_past = |moment: &Captures| {
+            // A date without a year is one of the past.
+            let has_year = |date: &str| {
+                date.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).count() > 1
+            };
+            let date = DATE.find(&moment[0]).map(|date| date.as_str()).filter(|date| has_year(date));
+            let date = date.and_then(|date| parse_date(date, today));
+            let has_come = date.is_none_or(|date| days_between(today, date) <= 1);
+            if has_come { "‹updated›".to_owned() } else { moment[0].to_owned() }
+        };
+        masked.push_str(&DATE_OR_TIME.replace_all(tail, mask_past));
         done = end;
     }
     masked.push_str(&line[done..]);
     Some(masked).filter(|masked| masked != line)
 }
 
-/// Masks a line that says no more than of which version and day a page is.
+/// Masks a line that says no more than of which version and day, or of which second, a page is.
 pub fn mask_version_stamp(line: &str) -> Option<String> {
-    VERSION_STAMP.is_match(line).then(|| "‹version of a day›".to_owned())
+    let is_made_at = || TIME_WITH_SECONDS.is_match(line) && MADE_AT.is_match(line);
+    (VERSION_STAMP.is_match(line) || is_made_at()).then(|| "‹version of a day›".to_owned())
 }
 
 pub fn is_date(text: &str) -> bool {
@@ -194,15 +235,28 @@ mod tests {
 
     #[test]
     fn dates_of_updates_are_masked_and_what_stands_beside_them_is_not() {
-        let updated = |line: &str| mask_updated_dates(line).unwrap_or_else(|| line.to_owned());
+        let read_at: Timestamp = "2026-11-17T14:03:00Z".parse().unwrap();
+        let updated = |line: &str| mask_updated_dates(line, read_at).unwrap_or_else(|| line.to_owned());
         assert_eq!(updated("Last updated: 2026-11-03 10:22"), updated("Last updated: 2026-11-17 09:10"));
         assert_eq!(updated("Stand: 3. Nov 2026"), updated("Stand: 17. Nov 2026"));
         assert_ne!(updated("Prices as of 3 Nov 2026: $10"), updated("Prices as of 4 Nov 2026: $12"));
-        assert_eq!(updated("Deadline: 3 Nov 2026"), "Deadline: 3 Nov 2026");
+        for line in [
+            "Deadline: 3 Nov 2026",
+            "As of 1 January 2027 the fee is 5 EUR.",
+            "Effective as of 3 Nov 2026",
+            "Whoever signed the contract before it was modified on 3 May 2026 keeps the terms that were agreed on then.",
+        ] {
+            assert_eq!(updated(line), line);
+        }
         assert_eq!(
             mask_version_stamp("Version 10.1.55, Jun 2 2026"),
             mask_version_stamp("**Version 10.1.60, Sep 20 2026**")
         );
+        assert_eq!(
+            mask_version_stamp("Time: 12:06:21 GMT, January 02, 2023"),
+            mask_version_stamp("Time: 08:34:37 GMT, April 09, 2025")
+        );
+        assert_eq!(mask_version_stamp("Time: 12:06, January 02, 2023"), None);
         assert_eq!(mask_version_stamp("Version 10.1.55"), None);
         assert_eq!(mask_version_stamp("Version 2.0 is due on Jun 2 2026"), None);
     }

@@ -31,8 +31,10 @@ pub enum NoiseKind {
     UpdatedDate,
     /// The day or the time at which the page was read.
     Clock,
-    /// The version in the title of a manual.
+    /// The version in the title or the name of a manual.
     TitleVersion,
+    /// The version of the program that made the page.
+    Generator,
     /// Numbers of views, votes, people online.
     Counter,
     /// Ids of sessions and requests.
@@ -61,6 +63,7 @@ impl NoiseKind {
             Self::UpdatedDate => "a date of the last update",
             Self::Clock => "the date or time at which the page was read",
             Self::TitleVersion => "the version in the title of the page",
+            Self::Generator => "the version of the program that made the page",
             Self::Counter => "a counter",
             Self::SessionId => "an id of a session or request",
             Self::Advert => "an advert",
@@ -104,9 +107,11 @@ pub fn mask(line: &str, read_at: Timestamp, focus: &Focus) -> MaskedLine {
     };
     let text = line.to_owned();
     let text = apply(NoiseKind::RelativeTime, patterns::mask_relative_times(&text));
-    let text = apply(NoiseKind::UpdatedDate, dates::mask_updated_dates(&text));
+    let text = apply(NoiseKind::UpdatedDate, dates::mask_updated_dates(&text, read_at));
     let text = apply(NoiseKind::UpdatedDate, patterns::mask_copyright_years(&text));
     let text = apply(NoiseKind::UpdatedDate, dates::mask_version_stamp(&text));
+    let text = apply(NoiseKind::Generator, version::mask_generator(&text));
+    let text = apply(NoiseKind::TitleVersion, version::mask_manual_name(&text));
     let text = apply(NoiseKind::Clock, dates::mask_clock(&text, read_at));
     let text = apply(NoiseKind::Counter, patterns::mask_counters(&text));
     apply(NoiseKind::SessionId, patterns::mask_session_ids(&text));

@@ -97,7 +97,6 @@ pub(super) fn find_reason(
     let known: HashSet<u64> = before.lines.iter().map(|line| line.key).collect();
     let new = || after.lines.iter().filter(|line| !known.contains(&line.key));
     let is_new = |pattern: &Regex| new().any(|line| pattern.is_match(&line.text));
-    let is_crash = |line: &PageLine| CRASH.is_match(&read_words(line.text.trim(), false));
     if new().any(is_crash) && !before.lines.iter().any(is_crash) {
         return Some(Unreadable::ErrorText);
     }
@@ -109,6 +108,25 @@ pub(super) fn find_reason(
     let is_wall =
         (is_short || is_replaced) && (is_new(&ERROR_TEXT) || (is_new(&CONSENT) && !is_about_consent()));
     is_wall.then_some(Unreadable::ErrorText)
+}
+
+fn is_crash(line: &PageLine) -> bool {
+    CRASH.is_match(&read_words(line.text.trim(), false))
+}
+
+/// Whether what was read may be the page from now on, if it stays so: it keeps a heading of the page, as a list does
+/// that has no entries left. A crash and a short wall are never the page.
+pub(super) fn may_stay(reason: Unreadable, before: &ComparedLines, after: &ComparedLines) -> bool {
+    let headings = |page: &ComparedLines| -> HashSet<u64> {
+        page.lines.iter().filter(|line| line.kind == LineKind::Heading).map(|line| line.key).collect()
+    };
+    let is_wall = |line: &PageLine| ERROR_TEXT.is_match(&line.text) || CONSENT.is_match(&line.text);
+    let is_page = match reason {
+        Unreadable::FarTooShort => !after.lines.iter().any(is_wall),
+        Unreadable::ErrorText => after.text_bytes() > MAX_WALL_BYTES,
+        Unreadable::CutOff | Unreadable::Replaced => true,
+    };
+    is_page && !headings(before).is_disjoint(&headings(after)) && !after.lines.iter().any(is_crash)
 }
 
 /// Whether a short text stands in the place of the page, in whatever words: no heading, and hardly a line or a word

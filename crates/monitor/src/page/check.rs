@@ -4,11 +4,12 @@
 //! that is small, or that only takes something away, is read three times.
 
 use super::align::align;
-use super::broken::{Unreadable, find_cut_off, find_reason, find_replaced};
+use super::broken::{Unreadable, find_cut_off, find_reason, find_replaced, may_stay};
 use super::compare::{Ignored, Knowledge, Remaining, compare};
 use super::history::PageHistory;
 use super::lines::ComparedLines;
 use super::moved::MovedLines;
+use super::part::with_lost_part;
 use crate::noise::{Focus, NoiseKind};
 use jiff::Timestamp;
 use text::diff::Diff;
@@ -64,10 +65,14 @@ pub struct CheckedPage {
     pub change: PageChange,
     /// Differences that do not count, and why.
     pub ignored: Vec<Ignored>,
+    /// Further ones that are not listed.
+    pub ignored_unlisted: usize,
     /// What is known about the page from now on.
     pub history: PageHistory,
     /// Which of the reads is what later versions are compared with; none when the earlier version stays.
     pub new_version: Option<usize>,
+    /// The text of that version as it is compared, where that is more than its text as it was read.
+    pub new_text: Option<String>,
 }
 
 /// What to do after a read.
@@ -81,11 +86,25 @@ pub enum CheckStep {
 impl CheckStep {
     fn done(
         change: PageChange,
-        ignored: Vec<Ignored>,
+        (ignored, ignored_unlisted): (Vec<Ignored>, usize),
         history: PageHistory,
         new_version: Option<usize>,
     ) -> Self {
-        Self::Done(Box::new(CheckedPage { change, ignored, history, new_version }))
+        Self::Done(Box::new(CheckedPage {
+            change,
+            ignored,
+            ignored_unlisted,
+            history,
+            new_version,
+            new_text: None,
+        }))
+    }
+
+    fn keeping(mut self, new_text: Option<String>) -> Self {
+        if let Self::Done(checked) = &mut self {
+            checked.new_text = new_text;
+        }
+        self
     }
 }
 
@@ -94,10 +113,10 @@ pub fn first_step(reads: &[PageRead], focus: &Focus) -> CheckStep {
     if reads.len() < 2 {
         return CheckStep::ReadAgain;
     }
-    let (lines, longest) = parse_longest_first(reads, focus);
+    let (lines, longest) = longest_first(parse_reads(reads, focus));
     let mut history = PageHistory::default();
     history.learn(&lines, None);
-    CheckStep::done(PageChange::New, Vec::new(), history, Some(longest))
+    CheckStep::done(PageChange::New, (Vec::new(), 0), history, Some(longest))
 }
 
 /// A page that was read again, once or more. `before` is the version that the last check kept.
@@ -105,18 +124,32 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     if reads.is_empty() {
         return CheckStep::ReadAgain;
     }
-    let (lines, longest) = parse_longest_first(reads, focus);
-    let Some((after, other_reads)) = lines.split_first() else { return CheckStep::ReadAgain };
     let before_lines = ComparedLines::parse(before.text, before.at, focus);
+    let mut reads_as_lines = parse_reads(reads, focus);
+    let mut is_widened = vec![false; reads.len()];
+    for (place, read) in reads.iter().enumerate() {
+        if let Some(wider) =
+            with_lost_part(&before_lines, &reads_as_lines[place], read.whole, (read.at, focus))
+        {
+            (reads_as_lines[place], is_widened[place]) = (wider, true);
+        }
+    }
+    let (lines, longest) = longest_first(reads_as_lines);
+    let Some((after, other_reads)) = lines.split_first() else { return CheckStep::ReadAgain };
     let usual_bytes = history.usual_bytes().unwrap_or_else(|| before_lines.text_bytes());
     let moved = moved_lines(before, reads, longest, focus);
     // A text that is another one, or far shorter, may be another part of a page that shows the rest beside it.
     let is_shown = moved.as_ref().is_some_and(|moved| moved.shows_most(&before_lines));
     let reason = find_reason(&before_lines, after, usual_bytes);
-    if let Some(reason) = reason.filter(|reason| *reason != Unreadable::FarTooShort || !is_shown) {
-        return unreadable(reason, reads, history.clone());
-    }
     let may_doubt = history.doubted_checks() < MAX_DOUBTED_CHECKS;
+    if let Some(reason) = reason.filter(|reason| *reason != Unreadable::FarTooShort || !is_shown) {
+        if !may_stay(reason, &before_lines, after) {
+            return unreadable(reason, reads, history.clone());
+        }
+        if may_doubt {
+            return doubted(reason, reads, history);
+        }
+    }
     if may_doubt && !is_shown && find_replaced(&before_lines, after) {
         return doubted(Unreadable::Replaced, reads, history);
     }
@@ -141,12 +174,14 @@ pub fn next_step(before: PageRead, reads: &[PageRead], history: &PageHistory, fo
     learnt.learn(&lines, Some(&before_lines));
     learnt.note_ignored(&remaining.ignored_as_learnt);
     let whole: String = before_lines.lines.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
+    let ignored = (remaining.ignored, remaining.ignored_unlisted);
     match Changed::from_texts(&whole, &remaining.page).filter(|_| changed_lines > 0) {
         Some(changed) => {
             learnt.forget(&remaining.overruled);
-            CheckStep::done(PageChange::Changed(changed), remaining.ignored, learnt, Some(longest))
+            let new_text = is_widened[longest].then(|| after.to_text());
+            CheckStep::done(PageChange::Changed(changed), ignored, learnt, Some(longest)).keeping(new_text)
         }
-        None => CheckStep::done(PageChange::Same, remaining.ignored, learnt, None),
+        None => CheckStep::done(PageChange::Same, ignored, learnt, None),
     }
 }
 
@@ -162,7 +197,7 @@ fn unreadable(reason: Unreadable, reads: &[PageRead], history: PageHistory) -> C
     if reads.len() < 2 {
         return CheckStep::ReadAgain;
     }
-    CheckStep::done(PageChange::Unreadable(reason), Vec::new(), history, None)
+    CheckStep::done(PageChange::Unreadable(reason), (Vec::new(), 0), history, None)
 }
 
 /// The whole pages of both versions, where they are known.
@@ -189,10 +224,13 @@ fn remaining_differences(
     remaining
 }
 
-/// The reads as lines, the longest first: parts that load late are in it. Also its place among the reads.
-fn parse_longest_first(reads: &[PageRead], focus: &Focus) -> (Vec<ComparedLines>, usize) {
-    let mut lines: Vec<(usize, ComparedLines)> =
-        reads.iter().map(|read| ComparedLines::parse(read.text, read.at, focus)).enumerate().collect();
+fn parse_reads(reads: &[PageRead], focus: &Focus) -> Vec<ComparedLines> {
+    reads.iter().map(|read| ComparedLines::parse(read.text, read.at, focus)).collect()
+}
+
+/// The reads with the longest first: parts that load late are in it. Also its place among the reads.
+fn longest_first(reads: Vec<ComparedLines>) -> (Vec<ComparedLines>, usize) {
+    let mut lines: Vec<(usize, ComparedLines)> = reads.into_iter().enumerate().collect();
     lines.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.text_bytes()));
     let longest = lines.first().map_or(0, |(place, _)| *place);
     (lines.into_iter().map(|(_, lines)| lines).collect(), longest)

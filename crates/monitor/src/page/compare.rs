@@ -1,14 +1,14 @@
 //! Two versions of a page: which lines differ, and which of the differences are noise.
 
 use super::fates::{
-    LineFate, count_real, count_unpaired, ignore_real, ignore_same_words, pair_renumbered_lines,
+    LineFate, count_real, count_unpaired, ignore_real, ignore_same_words, is_edited, pair_renumbered_lines,
     pair_same_lines, push_hunk, push_lines, real_lines,
 };
 use super::history::{Learnt, PageHistory, VolatilePlace};
 use super::hunks::{Hunk, hunks};
 use super::lines::{ComparedLines, PageLine, hash_of};
 use super::moved::{Direction, MovedLines};
-use super::words::targets;
+use super::words::{is_cut_from, targets};
 use crate::noise::{Focus, NoiseKind, is_advert, is_advert_label, is_cookie_banner};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -20,7 +20,6 @@ const MAX_IGNORED: usize = 100;
 /// Of the same words in another form and with other targets: they say the least.
 const MAX_IGNORED_FORMS: usize = 20;
 const MAX_IGNORED_CHARS: usize = 300;
-const MAX_CUT_TAG_BYTES: usize = 80;
 /// What a line that comes or goes differs by from the version before.
 const GONE: u64 = 1;
 const COME: u64 = 2;
@@ -50,6 +49,8 @@ pub(super) struct Remaining {
     /// Lines that were added and are the beginning of one that was removed there.
     pub cut_lines: usize,
     pub ignored: Vec<Ignored>,
+    /// What was ignored beyond those that are told.
+    pub ignored_unlisted: usize,
     /// Differences that were ignored only because of what was learnt before.
     pub ignored_as_learnt: Vec<(Learnt, u64)>,
     /// What was learnt and speaks against a difference that counts all the same.
@@ -139,8 +140,8 @@ impl LineComparison<'_> {
         pair_renumbered_lines((gone, &mut gone_fates), (come, &mut come_fates));
         let line_before = hunk.before.start.checked_sub(1).and_then(|at| self.before.lines.get(at));
         let labelled = line_before.is_some_and(|line| is_advert_label(&line.text));
-        self.ignore_whole_lines(gone, &mut gone_fates, labelled);
-        self.ignore_whole_lines(come, &mut come_fates, labelled);
+        self.ignore_whole_lines((gone, &mut gone_fates), come, labelled);
+        self.ignore_whole_lines((come, &mut come_fates), gone, labelled);
         if let Some(moved) = moved {
             moved.ignore(gone, &mut gone_fates, Direction::Out);
             moved.ignore(come, &mut come_fates, Direction::Into);
@@ -198,8 +199,14 @@ impl LineComparison<'_> {
         }
     }
 
-    /// Adverts and banners; the line after a label such as "Advertisement" is the advert.
-    fn ignore_whole_lines(&self, lines: &[PageLine], fates: &mut [LineFate], labelled: bool) {
+    /// Adverts and banners; the line after a label such as "Advertisement" is the advert. A sentence about cookies
+    /// whose wording changes is a clause, while banners come and go.
+    fn ignore_whole_lines(
+        &self,
+        (lines, fates): (&[PageLine], &mut [LineFate]),
+        others: &[PageLine],
+        labelled: bool,
+    ) {
         let focus = self.known.focus;
         let mut after_label = labelled;
         for (line, fate) in lines.iter().zip(fates) {
@@ -209,7 +216,7 @@ impl LineComparison<'_> {
                 let is_banner = focus.ignores(NoiseKind::CookieBanner) && self.has_banner;
                 if is_advert {
                     *fate = LineFate::Ignored(NoiseKind::Advert);
-                } else if is_banner && is_cookie_banner(&line.text) {
+                } else if is_banner && is_cookie_banner(&line.text) && !is_edited(line, others) {
                     *fate = LineFate::Ignored(NoiseKind::CookieBanner);
                 }
             }
@@ -345,12 +352,6 @@ impl LineComparison<'_> {
     }
 }
 
-/// Whether a line is the beginning of another one, with what there is of a tag that was cut.
-fn is_cut_from(line: &str, old: &str) -> bool {
-    let before_tag = line.rfind('<').filter(|at| line.len() - at <= MAX_CUT_TAG_BYTES).map(|at| &line[..at]);
-    old.starts_with(line) || before_tag.is_some_and(|text| old.starts_with(text))
-}
-
 fn kind_of_passing(difference: u64) -> NoiseKind {
     if difference == GONE { NoiseKind::SometimesMissing } else { NoiseKind::Volatile }
 }
@@ -364,6 +365,7 @@ impl Remaining {
         let is_form = |kind: NoiseKind| matches!(kind, NoiseKind::LinkTarget | NoiseKind::Markup);
         let forms = || self.ignored.iter().filter(|one| is_form(one.kind)).count();
         if self.ignored.len() >= MAX_IGNORED || (is_form(kind) && forms() >= MAX_IGNORED_FORMS) {
+            self.ignored_unlisted += 1;
             return;
         }
         let shown = |line: &PageLine| line.text.chars().take(MAX_IGNORED_CHARS).collect();

@@ -2,11 +2,15 @@
 
 use super::lines::PageLine;
 use super::words::{NumberForm, split_number};
-use crate::noise::NoiseKind;
-use std::collections::HashMap;
+use crate::noise::{NoiseKind, is_cookie_banner};
+use std::collections::{HashMap, HashSet};
 
 /// Shorter lines may be about their number.
 const MIN_NUMBERED_BYTES: usize = 12;
+/// A shorter text about cookies is a button or a headline.
+const MIN_SENTENCE_WORDS: usize = 7;
+/// Lines of the other side that a line about cookies is compared with.
+const MAX_OTHER_LINES: usize = 200;
 
 /// What became of a line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +39,24 @@ pub(super) fn count_real(fates: &[LineFate]) -> usize {
 
 pub(super) fn count_unpaired(fates: &[LineFate]) -> usize {
     fates.iter().filter(|fate| !matches!(fate, LineFate::Paired(..))).count()
+}
+
+/// Whether one of the other lines is a sentence about cookies with mostly the same words.
+pub(super) fn is_edited(line: &PageLine, others: &[PageLine]) -> bool {
+    let words = |line: &PageLine| -> HashSet<String> {
+        let words = line.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let own = words(line);
+    let is_same_sentence = |other: &PageLine| {
+        let other = words(other);
+        own.intersection(&other).count() * 3 > own.union(&other).count() * 2
+    };
+    own.len() >= MIN_SENTENCE_WORDS
+        && others
+            .iter()
+            .take(MAX_OTHER_LINES)
+            .any(|other| is_cookie_banner(&other.text) && is_same_sentence(other))
 }
 
 /// Lines that hold the same words, over other lines.

@@ -14,7 +14,7 @@ const MAX_LENGTHS: usize = 10;
 const MAX_PLACES: usize = 64;
 const MAX_LINES: usize = 512;
 /// A place that changes by itself is an advert or the like, not half of a page.
-const MAX_PLACE_LINES: usize = 12;
+pub(super) const MAX_PLACE_LINES: usize = 12;
 /// What differed between the reads of one check only may have changed in that moment.
 const MIN_SIGHTINGS: u32 = 2;
 /// After so many checks without a sighting it is forgotten.
@@ -131,6 +131,18 @@ impl PageHistory {
         self.passing.retain(|line| !overruled.contains(&Learnt::Line(line.key)));
     }
 
+    /// Forgets places, known by the lines before and after them, and lines that come and go; how many.
+    pub(super) fn forget_where(
+        &mut self,
+        is_place: impl Fn(u64, u64) -> bool,
+        is_line: impl Fn(u64) -> bool,
+    ) -> usize {
+        let known = self.places.len() + self.passing.len();
+        self.places.retain(|place| !is_place(place.before, place.after));
+        self.passing.retain(|line| !is_line(line.key));
+        known - self.places.len() - self.passing.len()
+    }
+
     fn evidence_mut(&mut self, learnt: Learnt) -> Option<&mut Evidence> {
         match learnt {
             Learnt::Place { before, after } => {
@@ -154,6 +166,10 @@ impl PageHistory {
     pub(super) fn learn(&mut self, reads: &[ComparedLines], before: Option<&ComparedLines>) {
         let known = before.map(ComparedLines::counts);
         let Some((base, others)) = reads.split_first() else { return };
+        // After doubts the page is as long as it is now.
+        if self.doubted > 0 {
+            self.lengths.clear();
+        }
         push_bounded(&mut self.lengths, base.text_bytes(), MAX_LENGTHS);
         self.doubted = 0;
         for place in &mut self.places {

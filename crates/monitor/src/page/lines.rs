@@ -1,6 +1,6 @@
 //! A page as lines that are compared by what people read of them, each with the section it stands in.
 
-use super::words::{is_fence, join_words, read_words};
+use super::words::{is_fence, join_words, read_words, without_last_mark};
 use crate::noise::{Focus, NoiseKind, clean_addresses, mask, mask_title_version};
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -79,7 +79,9 @@ impl ComparedLines {
             }
             let mut masked = mask(&read, read_at, focus);
             let level = heading_level(&normalised).filter(|_| !is_code);
-            if level == Some(0)
+            // The first line is a title too, where it names something and is no heading of a section.
+            let is_title = level == Some(0) || (lines.is_empty() && level.is_none() && !is_code);
+            if is_title
                 && page.len() >= MIN_TITLED_BYTES
                 && focus.ignores(NoiseKind::TitleVersion)
                 && let Some(title) = mask_title_version(&masked.text)
@@ -88,7 +90,7 @@ impl ComparedLines {
                 masked.kinds.push(NoiseKind::TitleVersion);
             }
             let words = join_words(&masked.text);
-            let key = hash_of(&words);
+            let key = hash_of(if is_code { words.as_str() } else { without_last_mark(&words) });
             if let Some(level) = level {
                 headings[level] = key;
                 headings[level + 1..].fill(0);
@@ -123,6 +125,17 @@ impl ComparedLines {
             *counts.entry(line.key).or_default() += 1;
         }
         counts
+    }
+
+    /// The lines as a text that parses to the same lines.
+    pub fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.text_bytes() + self.lines.len() * 2);
+        for line in &self.lines {
+            text.push_str(if line.after_blank { "\n" } else { "" });
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        text
     }
 
     /// The length of the text, for comparing it with what is usual.

@@ -9,6 +9,7 @@
 use super::fates::LineFate;
 use super::hunks::hunks;
 use super::lines::{ComparedLines, PageLine};
+use super::words::is_cut_from;
 use crate::noise::NoiseKind;
 use std::collections::HashMap;
 
@@ -63,9 +64,11 @@ impl MovedLines {
         let mut missing_end = Vec::new();
         for hunk in hunks(before, after) {
             let is_end = hunk.before.end == before.lines.len() && hunk.after.end == after.lines.len();
-            // The last line may be the beginning of one.
-            if is_end && hunk.after.len() <= 1 {
-                missing_end = before.lines[hunk.before.clone()].iter().map(|line| line.key).collect();
+            let (gone, come) = (&before.lines[hunk.before.clone()], &after.lines[hunk.after.clone()]);
+            // The last line may be the beginning of one that is gone.
+            let is_cut = |line: &PageLine| gone.iter().any(|old| is_cut_from(&line.words, &old.words));
+            if is_end && come.len() <= 1 && come.iter().all(is_cut) {
+                missing_end = gone.iter().map(|line| line.key).collect();
             }
             old.add_different(&before.lines[hunk.before]);
             new.add_different(&after.lines[hunk.after]);

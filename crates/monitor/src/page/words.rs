@@ -1,6 +1,8 @@
 //! What people read of a line of markdown: its words, without the marks of headings, lists, emphasis, code and
 //! tables, and without the targets of links.
 
+const MAX_CUT_TAG_BYTES: usize = 80;
+
 /// The text of a line whose white space is single spaces. Empty for lines that only draw something: rules,
 /// fences, pictures without a text.
 pub(super) fn read_words(line: &str, with_targets: bool) -> String {
@@ -73,6 +75,12 @@ pub(super) fn join_words(words: &str) -> String {
     joined
 }
 
+/// Words without the full stop or colon that ends them: "Variables" and "Variables:" read the same.
+pub(super) fn without_last_mark(words: &str) -> &str {
+    let shorter = words.strip_suffix(['.', ':']).unwrap_or(words);
+    if shorter.ends_with(char::is_alphabetic) { shorter } else { words }
+}
+
 /// The form of the number that an entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberForm {
@@ -111,6 +119,12 @@ pub(super) fn targets(line: &str) -> Vec<&str> {
 /// Whether a line begins or ends a block of code.
 pub(super) fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Whether a line is the beginning of another one, with what there is of a tag that was cut.
+pub(super) fn is_cut_from(line: &str, old: &str) -> bool {
+    let before_tag = line.rfind('<').filter(|at| line.len() - at <= MAX_CUT_TAG_BYTES).map(|at| &line[..at]);
+    old.starts_with(line) || before_tag.is_some_and(|text| old.starts_with(text))
 }
 
 /// A line without the marks of quotes, entries and headings, and its number where it has one: "2) Fees" and
@@ -221,6 +235,8 @@ mod tests {
             assert_ne!(words(one), words(other), "{one}");
         }
         assert_ne!(read_words("[a](/x)", true), read_words("[a](/y)", true), "where targets count");
+        assert_eq!(without_last_mark("Variables:"), "Variables");
+        assert_eq!((without_last_mark("1."), without_last_mark("a::")), ("1.", "a::"));
         assert_eq!(targets("[a](/x) and ![b](/y.png)"), ["/x", "/y.png"]);
     }
 }

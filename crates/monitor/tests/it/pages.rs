@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use monitor::noise::{Focus, NoiseKind};
 use monitor::page::{
-    CheckStep, CheckedPage, PageChange, PageHistory, PageRead, Unreadable, first_step, next_step,
+    CheckStep, CheckedPage, PageChange, PageHistory, PageRead, Unreadable, first_step, next_step, watch_again,
 };
 
 /// A page that is checked again and again.
@@ -70,6 +70,31 @@ fn a_line_that_flipped_once_and_then_changes_to_stay_is_told() {
     let PageChange::Changed(changed) = &stays.change else { panic!("{:?}", stays.ignored) };
     assert!(changed.diff().text.contains("-Seats: 80\n+Seats: 45"), "{}", changed.diff().text);
     assert!(!watched.changed(&[&cheap]), "it was told");
+}
+
+#[test]
+fn a_place_that_is_watched_again_is_told_at_once() {
+    let quotes = ["“Fast.” — Ann", "“Good.” — Bo", "“Cheap.” — Chi"].map(page);
+    let [ann, bo, chi] = quotes.each_ref().map(String::as_str);
+    let mut watched = Watched::begin(Focus::default(), ann);
+    for reads in [[bo, chi, ann], [chi, ann, bo]] {
+        assert!(!watched.changed(&reads));
+    }
+    let ignored = watched.check(&[bo]).ignored;
+    let line = ignored[0].before.as_deref().unwrap();
+    let mut forget = |line| watch_again(&mut watched.history, read(&watched.kept), line, &watched.focus);
+    assert_eq!(forget(Some("A chair made of ash, oiled by hand, with a seat of woven paper cord.")), 0);
+    assert_eq!(forget(Some("Nothing of the kind")), 0);
+    assert!(forget(Some(line)) > 0, "{line}");
+    assert_eq!(forget(Some(line)), 0, "it is forgotten once");
+    assert!(watched.changed(&[chi]), "the next difference is told");
+    // What was forgotten is learnt again.
+    for reads in [[ann, bo, chi], [bo, chi, ann]] {
+        assert!(!watched.changed(&reads));
+    }
+    assert!(!watched.changed(&[ann]));
+    assert!(watch_again(&mut watched.history, read(&watched.kept), None, &watched.focus) > 0);
+    assert!(watched.changed(&[bo]));
 }
 
 #[test]
