@@ -82,6 +82,7 @@ fn scrape(team_id: Uuid, n: usize, size: &Size) -> NewScrape {
         credits: 1,
         reservation: None,
         audit: None,
+        took: None,
         keep_for: HOUR * 24,
         private: false,
         claim: None,

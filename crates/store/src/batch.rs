@@ -104,6 +104,7 @@ mod tests {
             credits: 1,
             reservation: None,
             audit: Some("somebody".into()),
+            took: None,
             keep_for: Duration::from_secs(1),
             private: false,
             claim: None,

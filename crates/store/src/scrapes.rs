@@ -38,6 +38,8 @@ pub struct NewScrape {
     pub reservation: Option<Uuid>,
     /// Who stood behind the request, as the caller says; shown with the activity.
     pub audit: Option<String>,
+    /// How long the request took; shown with the activity.
+    pub took: Option<Duration>,
     pub keep_for: Duration,
     /// Zero data retention: only id, team, time, outcome and credits are written, and no activity. URL,
     /// result, error, both pages and audit are dropped here even when they are given.

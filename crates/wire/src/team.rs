@@ -163,4 +163,20 @@ pub struct ActivityEntry {
     /// `auditMetadata.username` of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
+    /// `running`, `completed`, `failed` or `cancelled`; null where the record of the request is gone. An extension
+    /// of Gannet, like all that follows.
+    pub status: Option<&'static str>,
+    /// Of crawls and batches: pages that were read so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<i64>,
+    /// Of crawls and batches: pages that could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_pages: Option<i64>,
+    /// What it cost, or has cost so far; null where the record is gone.
+    pub credits: Option<i64>,
+    /// How long it took, in milliseconds; null while it runs and where that is not known.
+    pub duration_ms: Option<i64>,
+    /// The name of the key that made the request: to keys with `admin`, and to the key itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_name: Option<String>,
 }

@@ -24,7 +24,7 @@ use futures_util::future::join_all;
 use net::Deadline;
 use search::{Category, Hit, ProviderRouter, Question, SearchResults, SourceKind, WEB_COLLECTION};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::scrapes::NewScrape;
 use store::search::NewSearch;
 use uuid::Uuid;
@@ -98,6 +98,7 @@ impl Searcher {
             let reservation =
                 credits::reserve_for_request(store, caller, most, ENDPOINT, plan.timeout).await?;
             let id = Uuid::now_v7();
+            let started = Instant::now();
             self.load_valued_sources(caller.team, &mut plan.questions).await;
             let outcome = self.run_search(caller, &plan, id, base_url, deadline).await;
             let results = outcome.as_ref().map_or(0, |outcome| outcome.urls.len());
@@ -115,6 +116,7 @@ impl Searcher {
                 credits: plan::credits(results),
                 reservation,
                 audit: None,
+                took: Some(started.elapsed()),
                 keep_for: RECORD_RETENTION,
                 private: plan.private,
                 claim: None,

@@ -210,6 +210,12 @@ async fn activity(
             created_at: iso(entry.created_at),
             target: entry.target,
             username: entry.audit,
+            status: entry.outcome.map(|outcome| outcome.name()),
+            pages: entry.pages,
+            failed_pages: entry.failed_pages,
+            credits: entry.credits,
+            duration_ms: entry.took,
+            key_name: entry.key_name,
         })
         .collect();
     Ok(Json(ActivityPage { success: true, data, cursor, has_more }))

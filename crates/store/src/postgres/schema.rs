@@ -49,6 +49,11 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 20, name: "audit_log", sql: include_str!("migrations/0020_audit_log.sql") },
     Migration { version: 21, name: "key_hosts", sql: include_str!("migrations/0021_key_hosts.sql") },
+    Migration {
+        version: 22,
+        name: "activity_times",
+        sql: include_str!("migrations/0022_activity_times.sql"),
+    },
 ];
 
 /// The version that has the list of keys for secrets.

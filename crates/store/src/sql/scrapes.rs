@@ -87,6 +87,7 @@ async fn insert(tx: &mut impl SqlConnection, scrapes: &[&NewScrape]) -> StoreRes
         .column(|scrape| scrape.result.as_deref())
         .column(|scrape| storable(&scrape.endpoint))
         .column(|scrape| storable_or_none(scrape.audit.as_ref()))
+        .column(|scrape| scrape.took.map(clock::millis))
         .execute(tx)
         .await?;
     if written < scrapes.len() as u64 {

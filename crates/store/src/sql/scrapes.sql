@@ -15,8 +15,8 @@ INSERT INTO scrapes (id, team_id, key_id, ok, private, credits, created_at, expi
 VALUES ($1, $2, CASE WHEN $5 THEN NULL ELSE $3 END, $4, $5, $6, gannet_now(), gannet_now() + $7, $8, $9, $10, $11)
 ON CONFLICT (id) DO NOTHING;
 
-INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at)
-SELECT $1, $2, $3, $12, $9, $13, gannet_now() WHERE NOT $5
+INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at, took)
+SELECT $1, $2, $3, $12, $9, $13, gannet_now(), $14 WHERE NOT $5
 ON CONFLICT DO NOTHING
 
 -- name: insert (postgres)
@@ -25,14 +25,15 @@ WITH recorded AS (
     SELECT *
     FROM unnest(
         $1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[], $5::boolean[], $6::bigint[], $7::bigint[], $8::bigint[],
-        $9::text[], $10::text[], $11::bytea[], $12::text[], $13::text[]
+        $9::text[], $10::text[], $11::bytea[], $12::text[], $13::text[], $14::bigint[]
     ) AS r (
-        id, team_id, key_id, ok, private, credits, keep_for, bytes, url, error, result, endpoint, audit
+        id, team_id, key_id, ok, private, credits, keep_for, bytes, url, error, result, endpoint, audit, took
     )
 ),
 activity_written AS (
-    INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at)
-    SELECT id, team_id, key_id, endpoint, url, audit, gannet_now() FROM recorded WHERE NOT private ORDER BY id
+    INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at, took)
+    SELECT id, team_id, key_id, endpoint, url, audit, gannet_now(), took
+    FROM recorded WHERE NOT private ORDER BY id
     ON CONFLICT DO NOTHING
 )
 INSERT INTO scrapes (id, team_id, key_id, ok, private, credits, created_at, expires_at, bytes, url, error, result)

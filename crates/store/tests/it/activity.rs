@@ -46,6 +46,7 @@ async fn activity_pages_newest_first(ground: TestStore) {
     assert!(list(None, None, Duration::from_millis(1), 10).await.is_empty());
     let first = &ground.store.activity(ground.team, None, None, HOUR, 1).await.unwrap()[0];
     assert_eq!((first.target.as_str(), first.endpoint.as_str()), ("http://a/\u{fffd}", "scrape"));
+    assert_eq!((first.outcome, first.credits, first.took), (None, None, None), "nothing else is known of it");
 }
 
 async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: TestStore) {

@@ -142,6 +142,7 @@ pub fn scrape(team_id: Uuid) -> NewScrape {
         credits: 1,
         reservation: None,
         audit: None,
+        took: None,
         keep_for: HOUR,
         private: false,
         claim: None,

@@ -64,14 +64,25 @@ async fn a_record_is_read_back_by_its_team_alone(ground: TestStore) {
 async fn a_scrape_leaves_page_activity_and_price(ground: TestStore) {
     let store = &*ground.store;
     let key_id = store.create_key(key(ground.team, "k"), &Actor::server()).await.unwrap().id;
-    let one =
-        NewScrape { key_id: Some(key_id), page: Some(page(1, b"body")), credits: 2, ..scrape(ground.team) };
+    let one = NewScrape {
+        key_id: Some(key_id),
+        page: Some(page(1, b"body")),
+        credits: 2,
+        took: Some(Duration::from_millis(321)),
+        ..scrape(ground.team)
+    };
     let (id, url) = (one.id, one.url.clone());
     record(store, vec![one]).await;
     assert_eq!(store.cached_page(ground.team, &[1; 32]).await.unwrap().expect("the page").body, b"body");
     let seen = store.activity(ground.team, Some("scrape"), None, HOUR, 10).await.unwrap();
     assert_eq!(seen.len(), 1);
     assert_eq!((seen[0].id, seen[0].target.as_str()), (id, url.as_str()));
+    assert_eq!((seen[0].key_name.as_deref(), seen[0].key_id), (Some("k"), Some(key_id)));
+    assert_eq!((seen[0].credits, seen[0].took), (Some(2), Some(321)));
+    assert_eq!(seen[0].outcome, Some(ActivityOutcome::Completed));
+    record(store, vec![NewScrape { ok: false, credits: 0, ..scrape(ground.team) }]).await;
+    let failed = &store.activity(ground.team, None, None, HOUR, 1).await.unwrap()[0];
+    assert_eq!((failed.outcome, failed.credits, failed.took), (Some(ActivityOutcome::Failed), Some(0), None));
     assert_eq!(balance(&ground).await, (2, 0));
     let history = store.usage_history(ground.team, true).await.unwrap();
     assert_eq!((history[0].key.as_deref(), history[0].credits), (Some("k"), 2));

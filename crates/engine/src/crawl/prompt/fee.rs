@@ -68,6 +68,7 @@ impl Fee {
             credits: if answered { PROMPT_CREDITS } else { 0 },
             reservation,
             audit: None,
+            took: None,
             keep_for: RECORD_RETENTION,
             private: caller.zero_data_retention || asked.zero_data_retention == Some(true),
             claim,

@@ -13,7 +13,7 @@ use access::credits::reserve_for_request;
 use futures_util::future::BoxFuture;
 use index::{IndexResults, Query};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use store::scrapes::NewScrape;
 use uuid::Uuid;
 use wire::Issues;
@@ -49,9 +49,11 @@ impl Collections {
     ) -> BoxFuture<'a, Result<DeveloperResponse, Error>> {
         Box::pin(async move {
             let plan = developer::DeveloperPlan::resolve(asked)?;
+            let started = Instant::now();
             let reservation = self.reserve(caller, plan.max_results()).await?;
             let answer = plan.search(self, caller.counted_as()).await;
-            self.record(caller, reservation, "search/developer", &plan.query, answer.results.len()).await?;
+            let asked = ("search/developer", &*plan.query, started);
+            self.record(caller, reservation, asked, answer.results.len()).await?;
             Ok(answer)
         })
     }
@@ -64,9 +66,11 @@ impl Collections {
     ) -> BoxFuture<'a, Result<GovResponse, Error>> {
         Box::pin(async move {
             let plan = gov::GovPlan::resolve(asked)?;
+            let started = Instant::now();
             let reservation = self.reserve(caller, plan.max_results()).await?;
             let answer = plan.search(self, caller.counted_as()).await;
-            self.record(caller, reservation, "search/gov", &plan.query, answer.data.web.len()).await?;
+            self.record(caller, reservation, ("search/gov", &plan.query, started), answer.data.web.len())
+                .await?;
             Ok(answer)
         })
     }
@@ -92,8 +96,7 @@ impl Collections {
         &self,
         caller: &Caller,
         reservation: Option<Uuid>,
-        endpoint: &str,
-        query: &str,
+        (endpoint, query, started): (&str, &str, Instant),
         results: usize,
     ) -> Result<(), Error> {
         let record = NewScrape {
@@ -110,6 +113,7 @@ impl Collections {
             credits: credits(results),
             reservation,
             audit: None,
+            took: Some(started.elapsed()),
             keep_for: RECORD_RETENTION,
             private: caller.keeps_nothing(),
             claim: None,
