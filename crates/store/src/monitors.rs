@@ -272,6 +272,14 @@ pub struct MonitorSnapshot {
     pub body: Vec<u8>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RewrittenSnapshot {
+    Rewritten,
+    /// A check waits or runs, which writes the snapshot itself, or has just written it.
+    CheckRunning,
+    NotFound,
+}
+
 /// A page that an earlier check knew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPage {
@@ -377,6 +385,16 @@ pub trait MonitorStore: Send + Sync + 'static {
     async fn written_pages(&self, check: Uuid) -> StoreResult<Vec<WrittenPage>>;
 
     async fn monitor_snapshot(&self, monitor: Uuid, key: &[u8; 32]) -> StoreResult<Option<MonitorSnapshot>>;
+
+    /// Writes a snapshot anew, as long as it is the one that was read and no check waits or runs.
+    async fn rewrite_snapshot(
+        &self,
+        team: Uuid,
+        monitor: Uuid,
+        key: &[u8; 32],
+        read: &MonitorSnapshot,
+        body: Vec<u8>,
+    ) -> StoreResult<RewrittenSnapshot>;
 
     /// The pages of a target that have a snapshot, by key.
     async fn known_pages(&self, monitor: Uuid, target: Uuid, limit: u32) -> StoreResult<Vec<KnownPage>>;

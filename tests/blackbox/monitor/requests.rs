@@ -55,6 +55,12 @@ async fn monitors_are_created_changed_and_deleted() {
     let running = http.get(&path).await.unwrap().expect_success()["data"]["currentCheckId"].clone();
     assert_eq!(running, json!(check));
     wait(http, &monitor, &check).await;
+    let watch_again = async |body: &Value| http.post(&format!("{path}/watch-again"), body).await.unwrap();
+    let steady = watch_again(&json!({ "url": shown["targets"][0]["urls"][0] })).await;
+    assert_eq!(steady.expect_success()["forgotten"], 0, "nothing changes there by itself");
+    let unknown = watch_again(&json!({ "url": "https://other.example/" })).await;
+    assert_eq!(unknown.json["details"][0]["path"], json!(["url"]), "{}", unknown.text);
+    assert_eq!(watch_again(&json!({})).await.status, 400);
     let listed = http.get("/v2/monitor?limit=1").await.unwrap().expect_success()["data"].clone();
     assert_eq!(
         (&listed[0]["name"], &listed[0]["lastCheckSummary"]["totalPages"]),

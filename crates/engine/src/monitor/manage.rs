@@ -359,7 +359,7 @@ impl Monitors {
         })
     }
 
-    async fn find(&self, caller: &Caller, id: Uuid) -> Result<Monitor, Error> {
+    pub(super) async fn find(&self, caller: &Caller, id: Uuid) -> Result<Monitor, Error> {
         let found = self.store.monitor(caller.team, id).await.map_err(from_store)?;
         found.ok_or_else(|| Kind::MonitorNotFound.into())
     }
@@ -398,7 +398,7 @@ fn subscription_view(recipient: &Recipient) -> EmailSubscriptionView {
 }
 
 /// A monitor compares with what it keeps.
-fn refuse_zero_retention(caller: &Caller) -> Result<(), Error> {
+pub(super) fn refuse_zero_retention(caller: &Caller) -> Result<(), Error> {
     if caller.zero_data_retention { Err(Kind::MonitorZeroRetention.into()) } else { Ok(()) }
 }
 

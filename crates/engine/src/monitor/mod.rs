@@ -22,6 +22,7 @@ mod targets;
 mod tell;
 mod told;
 mod view;
+mod watch_again;
 mod worker;
 
 pub use link_pages::{LinkedPage, Subscription};

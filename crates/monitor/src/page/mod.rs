@@ -3,7 +3,8 @@
 //! [`check`] decides. Below it: [`broken`] (reads that are not the page), [`lines`] (a page as lines with their
 //! sections), [`words`] (what people read of a line), [`align`] (the order of what has none), [`hunks`] (where two
 //! pages differ), [`compare`] and [`fates`] (differences and why they are ignored), [`part`] (which part of the page is
-//! compared), [`moved`] (what the whole page shows beside the text), [`history`] (what was learnt about a page). [`watch_again`] forgets of it what somebody asks for.
+//! compared), [`moved`] (what the whole page shows beside the text), [`history`] (what was learnt about a page).
+//! [`watch_again`] forgets of it what somebody asks for.
 
 mod align;
 mod broken;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use wire::monitor::{
     CheckListQuery, CheckListResponse, CheckPageQuery, CheckResponse, MonitorDeleted, MonitorListQuery,
     MonitorListResponse, MonitorPatch, MonitorRequest, MonitorResponse, MonitorRunRequest,
-    MonitorRunResponse, MonitorView,
+    MonitorRunResponse, MonitorView, WatchAgainRequest, WatchAgainResponse,
 };
 use wire::{ErrorBody, Kind};
 
@@ -28,6 +28,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(create_monitor, list_monitors))
         .routes(routes!(get_monitor, update_monitor, delete_monitor))
+        .routes(routes!(watch_again))
         .routes(routes!(list_checks))
         .routes(routes!(get_check))
 }
@@ -127,6 +128,26 @@ async fn run_monitor(
 ) -> Result<Json<MonitorRunResponse>, ApiError> {
     let data = app.monitors.run(&caller, monitor_id(&id)?, &base_url(&app.settings, &headers)).await?;
     Ok(Json(MonitorRunResponse { success: true, id: data.id, data }))
+}
+
+/// Watch a line again that changes by itself
+///
+/// Forgets what the monitor has learnt of a line, or of a whole page: the next difference is told, until it has changed
+/// by itself in two more checks. An extension of Gannet.
+#[utoipa::path(post, path = "/v2/monitor/{id}/watch-again", tag = "Monitor", request_body = WatchAgainRequest,
+    params(("id" = Uuid, Path, description = "Id of the monitor")),
+    responses(
+        (status = 200, body = WatchAgainResponse),
+        (status = 404, body = ErrorBody),
+        (status = 409, description = "A check is running", body = ErrorBody),
+    ))]
+async fn watch_again(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+    JsonBody(asked): JsonBody<WatchAgainRequest>,
+) -> Result<Json<WatchAgainResponse>, ApiError> {
+    Ok(Json(app.monitors.watch_again(&caller, monitor_id(&id)?, &asked).await?))
 }
 
 /// List the checks of a monitor, newest first

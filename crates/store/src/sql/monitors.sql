@@ -228,6 +228,9 @@ SELECT taken_at, body FROM monitor_snapshots WHERE monitor_id = $1 AND key = $2
 -- name: snapshot_delete
 DELETE FROM monitor_snapshots WHERE monitor_id = $1 AND key = $2
 
+-- name: snapshot_rewrite
+UPDATE monitor_snapshots SET body = $4 WHERE monitor_id = $1 AND key = $2 AND taken_at = $3
+
 -- name: snapshot_write
 INSERT INTO monitor_snapshots (monitor_id, key, target_id, taken_at, url, body)
 VALUES ($1, $2, $3, gannet_now(), $4, $5)

@@ -7,8 +7,8 @@ use store::Store;
 use store::credits::NewReservation;
 use store::monitors::{
     CheckCause, CheckEnd, CheckLease, CheckPageStatus, CheckState, ClaimedCheck, Fired, Firing, Monitor,
-    MonitorState, MonitorUpdate, NewCheck, NewCheckPage, NewMonitor, Recipient, RecipientStatus,
-    RequestedCheck, SnapshotChange, UpdatedMonitor,
+    MonitorSnapshot, MonitorState, MonitorUpdate, NewCheck, NewCheckPage, NewMonitor, Recipient,
+    RecipientStatus, RequestedCheck, RewrittenSnapshot, SnapshotChange, UpdatedMonitor,
 };
 use store::webhooks::NewDelivery;
 use store::work::LeaseStatus;
@@ -263,6 +263,9 @@ async fn a_page_is_written_once_with_its_snapshot_and_webhooks(ground: TestStore
     assert!(store.write_check_page(&lease, changed(b"second")).await.unwrap(), "known, and nothing happens");
     let kept = store.monitor_snapshot(monitor, &[1; 32]).await.unwrap().unwrap();
     assert_eq!(kept.body, b"first");
+    let rewrite = async |team| store.rewrite_snapshot(team, monitor, &[1; 32], &kept, vec![9]).await.unwrap();
+    assert_eq!(rewrite(team_id).await, RewrittenSnapshot::CheckRunning, "its check writes it");
+    assert_eq!(rewrite(Uuid::now_v7()).await, RewrittenSnapshot::NotFound);
     let sent = store.claim_deliveries(1_000, HOUR).await.unwrap();
     assert_eq!(sent.iter().filter(|(_, one)| one.subject == lease.check).count(), 1);
     assert!(store.write_check_page(&lease, page(2, CheckPageStatus::Same)).await.unwrap());
@@ -338,6 +341,9 @@ async fn an_end_is_kept_and_the_next_check_can_start(ground: TestStore) {
     let monitor = create(store, team_id).await;
     store.request_check(team_id, monitor, new_check()).await.unwrap();
     let lease = claim_one(store).await.lease;
+    let snapshot =
+        SnapshotChange::Replace { target: Uuid::now_v7(), url: "https://a.test/".into(), body: vec![1] };
+    store.write_check_page(&lease, NewCheckPage { snapshot, ..page(1, CheckPageStatus::New) }).await.unwrap();
     let with_webhook =
         CheckEnd { deliveries: vec![delivery(team_id, lease.check)], ..end(CheckState::Partial) };
     assert!(store.end_check(&lease, with_webhook.clone()).await.unwrap());
@@ -348,6 +354,13 @@ async fn an_end_is_kept_and_the_next_check_can_start(ground: TestStore) {
     let found = find(&ground, monitor).await;
     assert_eq!((found.current_check, found.last_summary.as_deref()), (None, Some("{\"same\":1}")));
     assert!(found.last_run_at.is_some());
+    let kept = store.monitor_snapshot(monitor, &[1; 32]).await.unwrap().unwrap();
+    let rewrite =
+        async |read| store.rewrite_snapshot(team_id, monitor, &[1; 32], read, vec![9]).await.unwrap();
+    let older = MonitorSnapshot { taken_at: kept.taken_at - 1, ..kept.clone() };
+    assert_eq!(rewrite(&older).await, RewrittenSnapshot::CheckRunning, "another one was written since");
+    assert_eq!(rewrite(&kept).await, RewrittenSnapshot::Rewritten);
+    assert_eq!(store.monitor_snapshot(monitor, &[1; 32]).await.unwrap().unwrap().body, [9]);
     assert_eq!(store.request_check(team_id, monitor, new_check()).await.unwrap(), RequestedCheck::Queued);
     let misuse = store.end_check(&lease, end(CheckState::Running)).await;
     assert!(misuse.is_err());

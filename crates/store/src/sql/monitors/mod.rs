@@ -14,8 +14,8 @@ use crate::batch::Spender;
 use crate::monitors::{
     Check, CheckEnd, CheckLease, CheckPage, CheckPageStatus, CheckState, ClaimedCheck, Fired, Firing,
     KnownPage, Monitor, MonitorSnapshot, MonitorState, MonitorStore, MonitorUpdate, NewCheck, NewCheckPage,
-    NewMonitor, Recipient, RecipientStatus, RequestedCheck, UpdatedMonitor, WrittenPage, check_from_row,
-    monitor_from_row, recipient_from_row,
+    NewMonitor, Recipient, RecipientStatus, RequestedCheck, RewrittenSnapshot, UpdatedMonitor, WrittenPage,
+    check_from_row, monitor_from_row, recipient_from_row,
 };
 use crate::rows::Columns;
 use crate::text::storable;
@@ -191,6 +191,17 @@ impl<B: Backend> MonitorStore for B {
 
     async fn monitor_snapshot(&self, monitor: Uuid, key: &[u8; 32]) -> StoreResult<Option<MonitorSnapshot>> {
         pages::snapshot(self, monitor, key).await
+    }
+
+    async fn rewrite_snapshot(
+        &self,
+        team: Uuid,
+        monitor: Uuid,
+        key: &[u8; 32],
+        read: &MonitorSnapshot,
+        body: Vec<u8>,
+    ) -> StoreResult<RewrittenSnapshot> {
+        pages::rewrite_snapshot(self, (team, monitor), key, read, &body).await
     }
 
     async fn known_pages(&self, monitor: Uuid, target: Uuid, limit: u32) -> StoreResult<Vec<KnownPage>> {

@@ -4,8 +4,8 @@ use super::super::{Backend, SqlConnection, Transaction, webhooks};
 use super::{charge, held};
 use crate::StoreResult;
 use crate::monitors::{
-    CheckLease, CheckPage, CheckPageStatus, KnownPage, MonitorSnapshot, NewCheckPage, SnapshotChange,
-    WrittenPage, page_status_from_row,
+    CheckLease, CheckPage, CheckPageStatus, KnownPage, MonitorSnapshot, NewCheckPage, RewrittenSnapshot,
+    SnapshotChange, WrittenPage, page_status_from_row,
 };
 use crate::rows::Columns;
 use crate::text::storable;
@@ -85,6 +85,31 @@ pub(super) async fn snapshot<B: Backend>(
         Ok(MonitorSnapshot { taken_at: row.int("taken_at")?, body: row.bytes("body")? })
     };
     row.as_ref().map(read).transpose()
+}
+
+pub(super) async fn rewrite_snapshot<B: Backend>(
+    backend: &B,
+    (team, monitor): (Uuid, Uuid),
+    key: &[u8; 32],
+    read: &MonitorSnapshot,
+    body: &[u8],
+) -> StoreResult<RewrittenSnapshot> {
+    let mut tx = backend.begin().await?;
+    let found = tx.query("monitors.lock").bind(team).bind(monitor).fetch_optional(&mut tx).await?;
+    let Some(found) = found else { return Ok(RewrittenSnapshot::NotFound) };
+    if found.id_or_none("current_check")?.is_some() {
+        return Ok(RewrittenSnapshot::CheckRunning);
+    }
+    let written = tx
+        .query("monitors.snapshot_rewrite")
+        .bind(monitor)
+        .bind(key.as_slice())
+        .bind(read.taken_at)
+        .bind(body)
+        .execute(&mut tx)
+        .await?;
+    tx.commit().await?;
+    Ok(if written > 0 { RewrittenSnapshot::Rewritten } else { RewrittenSnapshot::CheckRunning })
 }
 
 pub(super) async fn known<B: Backend>(
