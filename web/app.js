@@ -17,6 +17,7 @@ import {
   useEffect,
   useErrorBoundary,
   useMemo,
+  useRef,
   useState,
 } from './core.js';
 import { Button, Icon, Loading, Page, Problem } from './ui.js';
@@ -122,13 +123,19 @@ const Brand = () => html`
       <path d="M5 19c7 1 10-2 13-9 1 4 4 6 9 6-5 1-8 4-9 9-3-4-7-6-13-6z" class="brand-bird" /></svg>
     Gannet</a>`;
 
-function Shell({ who }) {
+const toContent = () => document.getElementById('main').focus({ preventScroll: true });
+
+/// `arrived`: somebody has just signed in, and the field that they were in is gone.
+function Shell({ who, arrived }) {
   const at = route.use();
   const [open, setOpen] = useState(false);
   useEffect(() => {
+    // The link that was followed goes with the menu.
+    if (open) toContent();
     setOpen(false);
     scrollTo(0, 0);
   }, [at.view, at.args.join('/')]);
+  useEffect(() => arrived && toContent(), []);
   useEffect(() => {
     const close = (event) => event.key === 'Escape' && setOpen(false);
     addEventListener('keydown', close);
@@ -137,7 +144,7 @@ function Shell({ who }) {
   return html`
     <a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
-      document.getElementById('main').focus();
+      toContent();
     }}>
       Skip to the content</a>
     <div class=${`shell ${open ? 'open' : ''}`}>
@@ -175,11 +182,14 @@ function Notices() {
 function App() {
   const who = session.use();
   const error = failure.use();
-  if (error)
-    return html`<${Notices} /><main class="alone"><${Problem} error=${error}
+  const signedOut = useRef(false);
+  const [broken] = useErrorBoundary((problem) => console.error(problem));
+  if (who === null) signedOut.current = true;
+  if (error || broken)
+    return html`<${Notices} /><main class="alone"><${Problem} error=${error ?? broken}
       retry=${() => location.reload()} /></main>`;
   if (who === undefined) return html`<${Notices} /><${Loading} />`;
-  return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${Brand} />
+  return html`<${Notices} />${who ? html`<${Shell} who=${who} arrived=${signedOut.current} />` : html`<main class="alone"><${Brand} />
     <${View} name="signin" args=${[]} query=${{}} /></main>`}`;
 }
 

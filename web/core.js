@@ -67,6 +67,9 @@ export class ApiError extends Error {
 
 let watching = false;
 
+/// An answer that views wait for is given up after so many milliseconds.
+const MAX_WAIT = 30_000;
+
 /// Asks until the server answers again, then lets every view load anew.
 async function watchForReturn() {
   if (watching) return;
@@ -82,23 +85,39 @@ async function watchForReturn() {
   returns.set(returns.get() + 1);
 }
 
-/// Sends a request as the browser's sign-in allows. The answer as it came.
-export async function send(path, { method = 'GET', body, headers = {}, signal } = {}) {
+/// Sends a request as the browser's sign-in allows. The answer as it came. What is only read is given up after a
+/// while; what begins work takes as long as it takes.
+export async function send(path, { method = 'GET', body, headers = {}, signal, timeout } = {}) {
   const plain =
     body === undefined || body instanceof FormData || body instanceof Blob || typeof body === 'string';
+  const limit = timeout ?? (method === 'GET' ? MAX_WAIT : 0);
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  let late = false;
+  const timer = limit
+    ? setTimeout(() => {
+        late = true;
+        abort();
+      }, limit)
+    : 0;
   try {
     return await fetch(path, {
       method,
-      signal,
+      signal: stop.signal,
       cache: 'no-store',
       credentials: 'same-origin',
       headers: plain ? headers : { 'content-type': 'application/json', ...headers },
       body: plain ? body : JSON.stringify(body),
     });
   } catch (error) {
+    if (late) throw new ApiError(`The server did not answer within ${limit / 1000} seconds.`);
     if (error.name === 'AbortError') throw error;
     watchForReturn();
     throw new ApiError('The server does not answer. This page goes on by itself when it is back.');
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -116,9 +135,13 @@ export async function readAnswer(answer) {
   } catch {
     // An error of something in between, such as a proxy: its text is the message.
   }
-  if (answer.ok && json !== null) return json;
+  if (answer.ok && json !== null && typeof json === 'object') return json;
   if (answer.status === 401 && session.get()) session.set(null);
-  const message = json?.error ?? json?.detail ?? (text.slice(0, 300) || answer.statusText);
+  // A page of HTML is an error of something in between, and nothing to read.
+  const words = text.trim().startsWith('<') ? '' : text.slice(0, 300);
+  const fallback = words || answer.statusText || `The server answered with status ${answer.status} and no reason.`;
+  const message =
+    json?.error ?? json?.detail ?? (answer.ok ? 'The answer of the server cannot be read.' : fallback);
   throw new ApiError(typeof message === 'string' ? message : JSON.stringify(message), {
     status: answer.status,
     code: json?.code ?? null,
@@ -142,7 +165,11 @@ export function useLoad(load, keys = [], { every = 0 } = {}) {
     let timer = null;
     const changed = JSON.stringify(keys) !== last.current;
     last.current = JSON.stringify(keys);
-    setState((old) => ({ data: changed ? null : old.data, error: null, loading: true }));
+    setState((old) => ({
+      data: changed ? null : old.data,
+      error: changed ? null : old.error,
+      loading: true,
+    }));
     const run = async () => {
       let pause = typeof every === 'function' ? 0 : every;
       try {
@@ -248,6 +275,17 @@ export function openActivity(entry) {
       return href('search', [], { q: target });
     case 'scrape':
       return href('playground', ['scrape'], { url: target, id: entry.id });
+    case 'parse':
+      return href('parse');
+    case 'extract':
+      return href('playground', ['get /v2/extract/{id}'], {
+        call: encodeCall({ parameters: { id: entry.id } }),
+      });
+    case 'crawl_params_preview':
+      return href('playground', ['post /v2/crawl/params-preview'], { url: target });
+    case 'search/developer':
+    case 'search/gov':
+      return href('playground', [`post /v2/${entry.endpoint}`], { q: target });
     case 'map':
       return href('playground', ['map'], { url: target });
     case 'browser':
@@ -257,6 +295,13 @@ export function openActivity(entry) {
     default:
       return href('playground', [entry.endpoint]);
   }
+}
+
+/// A call as an address of the playground keeps it.
+export function encodeCall(call) {
+  const bytes = new TextEncoder().encode(JSON.stringify(call));
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /// Only addresses of web pages become links: `javascript:` and the like from scraped pages stay text.

@@ -1,6 +1,21 @@
 // Components that views are made of. All of them take text as text: nothing here writes HTML.
 
-import { copy, duration, fullTime, html, shortTime, useEffect, useRef, useState, webUrl } from './core.js';
+import {
+  ApiError,
+  copy,
+  count,
+  duration,
+  endpointOf,
+  fullTime,
+  html,
+  openActivity,
+  plural,
+  shortTime,
+  useEffect,
+  useRef,
+  useState,
+  webUrl,
+} from './core.js';
 
 const ICONS = {
   home: 'M3 11 12 4l9 7M5 10v10h5v-6h4v6h5V10',
@@ -112,18 +127,32 @@ export const Loading = ({ what = 'Loading' }) => html`
   <div class="loading" role="status"><span class="spin" aria-hidden="true"></span> ${what} …</div>`;
 
 const HELP = {
+  0: 'Check that the server runs and that this machine reaches it, and try again.',
   401: 'Sign in again.',
   403: 'The key you signed in with has no right to this. Sign in with another one, or ask for the scope.',
   404: 'It may have expired, or belong to another team.',
   402: 'The credits of this month are used up.',
   429: 'Too many requests at once. Try again in a moment.',
 };
-export function Problem({ error, retry }) {
+
+/// What somebody can do about an error.
+function helpFor(error) {
+  // What is no answer of the API is a fault of this page.
+  if (!(error instanceof ApiError)) return 'This part of the dashboard failed. Reload the page; the API still works.';
+  if (error.status >= 500 && !error.code)
+    return 'The server could not do it. Try again; if it stays, its log has the reason under the id of this request.';
+  if (error.status >= 200 && error.status < 400)
+    return 'Something between this page and the server answered instead. Reload the page.';
+  return HELP[error.status];
+}
+
+export function Problem({ error, retry, quiet }) {
   if (!error) return null;
+  const help = !quiet && helpFor(error);
   return html`
     <div class="problem" role="alert">
-      <p class="problem-text">${error.message}</p>
-      ${HELP[error.status] && html`<p>${HELP[error.status]}</p>`}
+      <p class="problem-text">${error.message || 'Something went wrong.'}</p>
+      ${help && html`<p>${help}</p>`}
       ${
         Array.isArray(error.details) &&
         html`<ul>${error.details.slice(0, 10).map(
@@ -139,12 +168,17 @@ export function Problem({ error, retry }) {
     </div>`;
 }
 
-/// Draws what `useLoad` gave: an error, a sign that it loads, or the data.
+/// Draws what `useLoad` gave: an error, a sign that it loads, or the data. Data that could not be loaded again stays,
+/// with a word about it.
 export function Loaded({ from, what, children }) {
   if (from.error && !from.data) return html`<${Problem} error=${from.error} retry=${from.reload} />`;
   if (!from.data) return html`<${Loading} what=${what} />`;
-  return children(from.data);
+  return html`${from.error && html`<${Stale} error=${from.error} retry=${from.reload} />`}${children(from.data)}`;
 }
+
+export const Stale = ({ error, retry }) => html`
+  <p class="note warn stale" role="alert">This is what was known last. ${error.message}
+    ${' '}<${Button} kind="small" onClick=${retry}>Try again</${Button}></p>`;
 
 let ids = 0;
 export function useId(prefix = 'f') {
@@ -192,6 +226,29 @@ export function Check({ label, hint, checked, onInput, ...rest }) {
       <div><label for=${id}>${label}</label>${hint && html`<p class="hint" id=${`${id}h`}>${hint}</p>`}</div>
     </div>`;
 }
+
+/// A table whose rows become blocks on a phone, each value with the name of its column. `columns` are
+/// `[name, value of a row, class]`.
+export const Table = ({ label, columns, rows, id = (row) => row.id }) => html`
+  <div class="scroll" tabindex="0"><table class="stacked" role="table" aria-label=${label}>
+    <thead role="rowgroup"><tr role="row">${columns.map(
+      ([name, , extra]) => html`<th scope="col" role="columnheader" class=${extra}>${name}</th>`,
+    )}</tr></thead>
+    <tbody role="rowgroup">${rows.map(
+      (row) => html`<tr role="row" key=${id(row)}>${columns.map(
+        ([name, value, extra]) =>
+          html`<td role="cell" class=${extra} data-label=${name}>${value(row)}</td>`,
+      )}</tr>`,
+    )}</tbody></table></div>`;
+
+/// What became of a request of the activity, and what it took: values that lists of requests show.
+const Outcome = ({ of }) => of.status && html`<${Badge} status=${of.status} />`;
+function pagesOf({ pages, failed_pages: failed }) {
+  if (pages === undefined) return '';
+  return `${plural(pages, 'page')}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
+}
+export const tookOf = (of) => (Number.isFinite(of.duration_ms) ? duration(of.duration_ms / 1000) : '');
+const costOf = (of) => (Number.isFinite(of.credits) ? plural(of.credits, 'credit') : '');
 
 /// Tabs as the ARIA practices describe them: arrows move, the panel follows.
 export function Tabs({ label, tabs, value, onChange, children }) {
@@ -299,6 +356,32 @@ export function Rows({ items, height = 44, render, label, max = 560, onEnd }) {
       </div>
     </div>`;
 }
+
+/// Up to this width a row has three lines, as the style sheet draws them.
+const NARROW = 560;
+const [LINE, THREE_LINES] = [44, 86];
+
+/// An address without what all of them begin with; it stands whole in the title.
+const shortTarget = (target) => (target ?? '').replace(/^https?:\/\/(www\.)?/, '');
+
+/// A request as a row: what was asked, what became of it, and what it took. On a phone it has three lines.
+export const RequestRow = ({ row, link = openActivity }) => html`
+  <a class="line request" href=${link(row)}>
+    <strong class="activity-kind">${endpointOf(row)}</strong>
+    <span class="request-outcome"><${Outcome} of=${row} /></span>
+    <span class="ellipsis grow request-target" title=${row.target ?? ''}>${shortTarget(row.target)}</span>
+    ${row.username && html`<span class="muted small ellipsis hide-small">${row.username}</span>`}
+    <span class="muted small request-number">${pagesOf(row)}</span>
+    <span class="muted small request-number">${tookOf(row)}</span>
+    <span class="muted small request-number">${costOf(row)}</span>
+    ${row.key_name && html`<span class="muted small ellipsis request-key"
+      title="Key">${row.key_name}</span>`}
+    <span class="muted nowrap small request-time"><${Time} at=${row.created_at} /></span>
+  </a>`;
+
+export const RequestRows = ({ items, label, onEnd, link = openActivity }) => html`
+  <${Rows} items=${items} label=${label} onEnd=${onEnd} height=${innerWidth <= NARROW ? THREE_LINES : LINE}
+    render=${(row) => html`<${RequestRow} row=${row} link=${link} />`} />`;
 
 /// Parts of a whole as one bar, with their names and numbers beneath.
 export function Shares({ parts, label }) {

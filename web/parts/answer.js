@@ -1,7 +1,7 @@
 // The answer of a call, drawn by what is in it: text, pictures, links, data, and always the raw JSON.
 
-import { api, bytes, count, html, ownPath, useEffect, useState } from '../core.js';
-import { Badge, Code, Empty, Rows, Tabs, WebLink } from '../ui.js';
+import { api, bytes, count, html, ownPath, plural, useEffect, useState } from '../core.js';
+import { Badge, Code, Empty, Loading, Problem, Rows, Tabs, WebLink } from '../ui.js';
 import { Markdown } from './markdown.js';
 
 const text = (value) => JSON.stringify(value, null, 2);
@@ -49,7 +49,7 @@ function tabsOf(json) {
   if (typeof page.message === 'string')
     add('message', 'Message', () => html`<${Markdown} text=${page.message} />`);
   if (page.json !== undefined && page.json !== null)
-    add('json', 'JSON', () => html`<${Code} text=${text(page.json)} label="JSON" />`);
+    add('json', 'JSON', () => html`<${Code} text=${text(page.json)} label="JSON" wrap />`);
   if (typeof page.screenshot === 'string')
     add(
       'screenshot',
@@ -81,7 +81,7 @@ function tabsOf(json) {
     add('rawHtml', 'Raw HTML', () => html`<${Code} text=${page.rawHtml} label="Raw HTML" wrap />`);
   if (page.metadata && typeof page.metadata === 'object')
     add('metadata', 'Metadata', () => html`<${Pairs} value=${page.metadata} />`);
-  add('raw', 'Raw', () => html`<${Code} text=${text(json)} label="the whole answer" />`);
+  add('raw', 'Raw', () => html`<${Code} text=${text(json)} label="the whole answer" wrap />`);
   return tabs;
 }
 
@@ -95,11 +95,16 @@ const Pairs = ({ value }) =>
 export function Answer({ json, status, took, size, requestId }) {
   const [tab, setTab] = useState(null);
   const tabs = tabsOf(json);
-  const current = tabs.find(([key]) => key === tab) ?? tabs[0];
+  // Whoever asked for data came for it.
+  const named = (wanted) => tabs.find(([key]) => key === wanted);
+  const current = named(tab) ?? named('json') ?? tabs[0];
+  // Some answers say with status 200 that it did not work.
+  const failed = status >= 400 || json.success === false;
   return html`
-    <p class="answer-line"><${Badge} status=${status < 400 ? 'ok' : 'failed'}>${status}</${Badge}>
-      <span>${took} ms</span>${size !== undefined && html`<span>${bytes(size)}</span>`}
-      ${json.creditsUsed !== undefined && html`<span>${json.creditsUsed} credits</span>`}
+    <p class="answer-line"><${Badge} status=${failed ? 'failed' : 'ok'}>
+        ${failed && status < 400 ? 'failed' : status}</${Badge}>
+      <span>${count(took)} ms</span>${size !== undefined && html`<span>${bytes(size)}</span>`}
+      ${json.creditsUsed !== undefined && html`<span>${plural(json.creditsUsed, 'credit')}</span>`}
       ${requestId && html`<span class="muted">request <code>${requestId}</code></span>`}</p>
     ${json.warning && html`<p class="note warn">${json.warning}</p>`}
     ${
@@ -121,8 +126,13 @@ export function StoredScrape({ id }) {
       (error) => setState({ error }),
     );
   }, [id]);
-  if (state.error)
+  if (state.error) {
+    // What failed is answered with why; what is gone, with 404.
+    if (state.error.status !== 404) return html`<${Problem} error=${state.error} />`;
     return html`<${Empty} title="The result of this request is not stored">
       <p>${state.error.message} Run it again to see it.</p></${Empty}>`;
-  return state.json ? html`<${Answer} json=${state.json} status=${200} took=${state.took} />` : null;
+  }
+  return state.json
+    ? html`<${Answer} json=${state.json} status=${200} took=${state.took} />`
+    : html`<${Loading} what="Loading the stored result" />`;
 }

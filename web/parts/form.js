@@ -86,7 +86,8 @@ export function FormField({ document, name, schema, value, onChange, required })
   const long = ['prompt', 'code', 'goal', 'query'].includes(name);
   return html`<${long ? Area : Input} label=${label} hint=${hint} wide=${required || long}
     rows=${long ? 3 : undefined} placeholder=${standard}
-    type=${long ? undefined : name === 'url' ? 'url' : 'text'} value=${value ?? ''} required=${required}
+    type=${long ? undefined : 'text'} inputmode=${name === 'url' ? 'url' : undefined}
+    autocapitalize=${name === 'url' ? 'off' : undefined} value=${value ?? ''} required=${required}
     onInput=${(text) => onChange(text === '' ? undefined : text)} />`;
 }
 

@@ -2,19 +2,17 @@
 
 import {
   api,
-  endpointOf,
   ENDPOINTS,
   go,
   href,
   html,
-  openActivity,
   toast,
   useEffect,
   useLoad,
   useRef,
   useState,
 } from '../core.js';
-import { Button, Card, Empty, Loading, Page, Problem, Rows, Select, Time } from '../ui.js';
+import { Button, Card, Empty, Loading, Page, Problem, RequestRows, Select } from '../ui.js';
 
 /// Loads pages as they are asked for, and what is new at the top.
 function useActivity(endpoint) {
@@ -36,7 +34,9 @@ function useActivity(endpoint) {
     const fresh = top.data.data.filter((row) => !known.current.has(row.id));
     if (known.current.size === 0) setMore(top.data.has_more ? top.data.cursor : null);
     for (const row of fresh) known.current.add(row.id);
-    if (fresh.length > 0) setRows((old) => [...fresh, ...old]);
+    // What was running when it was listed may have ended since.
+    const now = new Map(top.data.data.map((row) => [row.id, row]));
+    setRows((old) => [...fresh, ...old.map((row) => now.get(row.id) ?? row)]);
   }, [top.data]);
   const loading = useRef(false);
   const older = async () => {
@@ -66,18 +66,13 @@ export default function Activity({ query }) {
   const wanted = text.trim().toLowerCase();
   const shown = wanted
     ? rows.filter((row) =>
-        `${row.target ?? ''} ${row.username ?? ''} ${row.id}`.toLowerCase().includes(wanted),
+        `${row.target ?? ''} ${row.username ?? ''} ${row.status ?? ''} ${row.key_name ?? ''} ${row.id}`
+          .toLowerCase()
+          .includes(wanted),
       )
     : rows;
   const choose = (value) => go('activity', [], { endpoint: value, text }, { replace: true });
-  const list = html`
-    <${Rows} items=${shown} label="Requests, newest first" onEnd=${older} render=${(row) => html`
-      <a class="line" href=${openActivity(row)}>
-        <strong class="activity-kind">${endpointOf(row)}</strong>
-        <span class="ellipsis grow">${row.target ?? ''}</span>
-        ${row.username && html`<span class="muted ellipsis hide-small">${row.username}</span>`}
-        <span class="muted nowrap small"><${Time} at=${row.created_at} /></span>
-      </a>`} />`;
+  const list = html`<${RequestRows} items=${shown} label="Requests, newest first" onEnd=${older} />`;
   return html`
     <${Page} title="Activity"
       lead="Requests of the last 24 hours, newest first. New ones appear by themselves.">
@@ -86,7 +81,7 @@ export default function Activity({ query }) {
           <${Select} label="Kind" value=${endpoint} onInput=${choose}
             options=${[['', 'All'], ...Object.entries(ENDPOINTS)]} />
           <div class="field"><label for="filter">Filter what is loaded</label>
-            <input id="filter" type="search" placeholder="address, text or id" value=${text}
+            <input id="filter" type="search" placeholder="address, outcome, key or id" value=${text}
               onInput=${(event) => setText(event.currentTarget.value)} /></div>
         </div>
         ${top.error && html`<div class="pad"><${Problem} error=${top.error} retry=${top.reload} /></div>`}

@@ -3,13 +3,17 @@
 
 import {
   api,
+  ApiError,
   count,
   duration,
+  encodeCall,
   fullTime,
   href,
   html,
   online,
+  ownPath,
   plural,
+  session,
   toast,
   useEffect,
   useLoad,
@@ -27,37 +31,74 @@ import {
   Page,
   Problem,
   Select,
+  Stale,
   Stat,
+  Table,
   Tabs,
   Time,
+  tookOf,
   WebLink,
 } from '../ui.js';
 import { Markdown } from '../parts/markdown.js';
 import { Values } from '../parts/sources.js';
 
+/// The runs, each with what the activity of the last day says of it: what it cost, how long it took, whose key.
+async function loadRuns(signal) {
+  const [page, activity] = await Promise.all([
+    api('/v2/agent', { signal }),
+    api('/v2/team/activity?endpoint=agent&limit=100', { signal }),
+  ]);
+  const known = new Map(activity.data.map((one) => [one.id, one]));
+  return { ...page, known };
+}
+
+const RUN_COLUMNS = (known) => [
+  [
+    'Prompt',
+    (run) => html`<a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
+      ${run.options.urls?.length > 0 && html`<br /><span class="muted small">${run.targetHint}</span>`}`,
+    'break',
+  ],
+  ['Status', (run) => html`<${Badge} status=${outcomeOf(run, known.get(run.id))} />`],
+  ['Took', (run) => tookOf(known.get(run.id) ?? {}) || '–', 'num'],
+  ['Credits', (run) => count(known.get(run.id)?.credits), 'num'],
+  ['Key', (run) => known.get(run.id)?.key_name ?? '–', 'break'],
+  ['Started', (run) => html`<${Time} at=${run.createdAt} />`, 'num muted'],
+];
+
+/// A run that was cancelled has failed, by the words of the API; the activity knows better.
+const outcomeOf = (run, known) => (known?.status === 'cancelled' ? 'cancelled' : run.status);
+
 function List() {
-  const list = useLoad((signal) => api('/v2/agent', { signal }), [], { every: 4000 });
+  const list = useLoad(loadRuns, [], { every: 4000 });
+  const [older, setOlder] = useState({ runs: [], next: undefined });
+  const [busy, setBusy] = useState(false);
+  const loadOlder = async (next) => {
+    setBusy(true);
+    await api(next).then(
+      (page) => setOlder((old) => ({ runs: [...old.runs, ...page.agents], next: page.next ?? null })),
+      (problem) => toast(problem.message, 'bad'),
+    );
+    setBusy(false);
+  };
   return html`
     <${Page} title="Agent runs" lead="A run searches, reads pages and fills in what was asked for."
       actions=${html`<a class="button primary" href=${href('playground', ['agent'])}>New run</a>`}>
-      <${Card} flush><${Loaded} from=${list}>${(page) =>
-        page.agents.length === 0
-          ? html`<${Empty} title="No runs yet">
+      <${Card} flush><${Loaded} from=${list}>${(page) => {
+        if (page.agents.length === 0)
+          return html`<${Empty} title="No runs yet">
             <p>Ask a question, with or without addresses to begin at.
-              <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
-          : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Prompt</th>
-            <th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
-          <tbody>${page.agents.map(
-            (
-              run,
-            ) => html`<tr key=${run.id}><td class="break">
-              <a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
-            ${run.options.urls?.length > 0 && html`<br />
-              <span class="muted small">${run.targetHint}</span>`}</td>
-            <td><${Badge} status=${run.status} /></td><td class="num muted"><${Time} at=${run.createdAt} />
-              </td></tr>`,
-          )}</tbody></table></div>`}
-      </${Loaded}></${Card}>
+              <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`;
+        const newest = new Set(page.agents.map((run) => run.id));
+        const runs = [...page.agents, ...older.runs.filter((run) => !newest.has(run.id))];
+        const next = older.next === undefined ? page.next : older.next;
+        return html`<${Table} label="Runs, newest first" columns=${RUN_COLUMNS(page.known)} rows=${runs} />
+          ${
+            next &&
+            html`<div class="pad"><${Button} busy=${busy} onClick=${() => loadOlder(ownPath(next))}>
+            Load older runs</${Button}></div>`
+          }`;
+      }}</${Loaded}></${Card}>
     </${Page}>`;
 }
 
@@ -85,9 +126,13 @@ function useTrace(id, connected) {
       frame ||= requestAnimationFrame(flush);
       if (event.type === 'run.finished') source.close();
     };
+    setError(null);
     source.addEventListener('error', (message) => {
+      // Without data it is the connection: it is made again, unless the server refused it.
+      if (!message.data && source.readyState === EventSource.CLOSED)
+        setError(new ApiError('The steps of this run cannot be read now. Reload the page to try again.', { status: null }));
       if (message.data) {
-        setError(new Error(JSON.parse(message.data).error));
+        setError(new ApiError(JSON.parse(message.data).error, { status: null }));
         source.close();
       }
     });
@@ -219,6 +264,14 @@ function pretty(text) {
   }
 }
 
+/// The call that asks the same again, as the address of the playground keeps it.
+function askAgain({ urls, prompt, schema, effort }) {
+  const body = { prompt, ...(urls?.length > 0 ? { urls } : {}), ...(schema ? { schema } : {}) };
+  return href('playground', ['agent'], { call: encodeCall({ body: { ...body, ...(effort ? { effort } : {}) } }) });
+}
+
+const MAX_TITLE = 160;
+
 function Run({ id }) {
   const connected = online.use();
   const { events, error } = useTrace(id, connected);
@@ -226,11 +279,21 @@ function Run({ id }) {
   const status = useLoad((signal) => api(`/v2/agent/${encodeURIComponent(id)}`, { signal }), [id, ended], {
     every: ended ? 0 : 2000,
   });
-  const [tab, setTab] = useTab(['trace', 'result', 'sources', 'versions']);
+  const asked = useLoad(
+    (signal) => api(`/v2/agent/${encodeURIComponent(id)}/request`, { signal }).then((answer) => answer.agent),
+    [id],
+  );
+  // A run that is done is opened for its result, one that works for what it does.
+  const over = status.data && status.data.status !== 'processing';
+  const [tab, setTab] = useTab(
+    over ? ['result', 'trace', 'sources', 'versions'] : ['trace', 'result', 'sources', 'versions'],
+  );
   const [asking, setAsking] = useState(false);
   const run = status.data;
-  if (!run) return html`<${Page} title="Agent run"><${Loaded} from=${status} /></${Page}>`;
+  if (!run) return html`<${Page} title="Agent run"><${Loaded} from=${status}>${() => null}</${Loaded}></${Page}>`;
   const running = run.status === 'processing';
+  const question = asked.data?.options.prompt;
+  const outcome = run.stopReason === 'cancelled' ? 'cancelled' : run.status;
   const data = run.data ?? run.partial;
   const started = events.filter((event) => event.type === 'agent.started');
   const agents = new Set(started.map((event) => event.agent.id));
@@ -243,9 +306,15 @@ function Run({ id }) {
       );
   };
   return html`
-    <${Page} title="Agent run" status=${run.status} lead=${id}
-      actions=${running && html`<${Button} kind="danger"
-        onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
+    <${Page} title=${question ? question.slice(0, MAX_TITLE) : 'Agent run'} status=${outcome}
+      lead=${asked.data?.options.urls?.join(', ')}
+      actions=${html`${asked.data && html`<a class="button" href=${askAgain(asked.data.options)}>Ask again</a>`}
+        ${
+          running && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel</${Button}>`
+        }`}>
+      ${question?.length > MAX_TITLE && html`<p class="note gap-bottom break">${question}</p>`}
+      <${Problem} error=${asked.error} retry=${asked.reload} />
+      ${status.error && html`<${Stale} error=${status.error} retry=${status.reload} />`}
       ${asking && html`<${Confirm} title="Cancel this run?"
         text="What it found so far is kept as a partial result; nothing is charged." action="Cancel it"
         onAnswer=${cancel} />`}
@@ -255,12 +324,13 @@ function Run({ id }) {
       <${Card}><dl class="stats"><${Stat} name="Credits">${count(run.creditsUsed)}</${Stat}><${Stat}
         name="Steps">${count(events.filter((event) => event.type === 'tool_call.started').length)}</${Stat}>
         <${Stat} name="Agents">${count(agents.size)}</${Stat}>
-        <${Stat} name="Model">${run.model}</${Stat}>${run.effort && html`<${Stat}
-          name="Effort">${run.effort}</${Stat}>`}</dl></${Card}>
+        ${session.get()?.languageModel && html`<${Stat} name="Model">${run.model}</${Stat}>`}${run.effort && html`<${Stat}
+          name="Effort">${run.effort}</${Stat}>`}</dl>
+        <p class="muted small gap-top break">Run <code>${id}</code></p></${Card}>
       <${Card}>
         <${Tabs} label="Parts of the run" tabs=${[
-          ['trace', 'Trace'],
           ['result', 'Result'],
+          ['trace', 'Trace'],
           ['sources', 'Values and sources'],
           ['versions', 'Versions'],
         ]} value=${tab} onChange=${setTab}>

@@ -26,6 +26,7 @@ import {
   Loaded,
   Page,
   Problem,
+  RequestRows,
   Rows,
   Shares,
   Stat,
@@ -38,12 +39,13 @@ import { Markdown } from '../parts/markdown.js';
 
 const PATHS = { crawl: '/v2/crawl', batch: '/v2/batch/scrape' };
 const FINAL = new Set(['completed', 'failed', 'skipped', 'cancelled']);
+/// The same in the bar and in the tree.
 const TONE = {
   completed: 'good',
   failed: 'bad',
   skipped: 'quiet',
-  cancelled: 'quiet',
-  queued: 'warn',
+  cancelled: 'warn',
+  queued: 'info',
   running: 'info',
   fetched: 'info',
 };
@@ -51,19 +53,11 @@ const MAX_LINES = 50_000;
 
 function List() {
   const load = async (signal) => {
-    const [active, crawls, batches] = await Promise.all([
-      api('/v2/crawl/active', { signal }),
+    const [crawls, batches] = await Promise.all([
       api('/v2/team/activity?endpoint=crawl&limit=100', { signal }),
       api('/v2/team/activity?endpoint=batch_scrape&limit=100', { signal }),
     ]);
-    const running = new Set(active.crawls.map((one) => one.id));
-    const rows = [
-      ...crawls.data.map((one) => ({ ...one, kind: 'crawl' })),
-      ...batches.data.map((one) => ({ ...one, kind: 'batch' })),
-    ];
-    return rows
-      .map((one) => ({ ...one, running: running.has(one.id) }))
-      .sort((a, b) => b.created_at.localeCompare(a.created_at));
+    return [...crawls.data, ...batches.data].sort((a, b) => b.created_at.localeCompare(a.created_at));
   };
   const list = useLoad(load, [], { every: 3000 });
   return html`
@@ -74,13 +68,8 @@ function List() {
           ? html`<${Empty} title="No crawls today">
             <p>A crawl reads a whole site. <a href=${href('playground', ['crawl'])}>Start one</a>.</p>
             </${Empty}>`
-          : html`<${Rows} items=${rows} label="Crawls, newest first" render=${(row) => html`
-          <a class="line" href=${href('crawls', [row.kind, row.id])}>
-            <strong class="activity-kind">${row.kind === 'crawl' ? 'Crawl' : 'Batch'}</strong>
-            <span class="ellipsis grow">${row.target ?? row.id}</span>
-            ${row.running && html`<${Badge} status="running" />`}
-            <span class="muted nowrap small"><${Time} at=${row.created_at} /></span></a>`} />`}</${Loaded}>
-              </${Card}>
+          : html`<${RequestRows} items=${rows} label="Crawls, newest first" />`}</${Loaded}>
+      </${Card}>
     </${Page}>`;
 }
 
@@ -224,7 +213,7 @@ function Errors({ path, lines }) {
     }
     ${
       reasons.size > 0 &&
-      html`<h3 class="gap-top">Left out</h3>
+      html`<h3 class="gap-top">Skipped</h3>
       <ul class="legend">${[...reasons].map(
         ([reason, number]) =>
           html`<li>${reason.replaceAll('_', ' ')} <strong>${count(number)}</strong></li>`,
@@ -288,19 +277,22 @@ function Job({ kind, id }) {
     await downloadZip(path, `${kind}-${id}`, setSaving).catch((problem) => toast(problem.message, 'bad'));
     setSaving(null);
   };
+  // Of what waits, no more than the limit allows is read; the rest is skipped when the crawl ends.
+  const queued = Math.min(head.queued, Math.max(0, head.total - head.completed - head.failed));
   const parts = [
-    { name: 'completed', value: head.completed, tone: 'good' },
-    { name: 'failed', value: head.failed, tone: 'bad' },
-    { name: 'queued', value: head.queued, tone: 'info' },
-    { name: 'left out', value: head.skipped, tone: 'quiet' },
-    ...(head.cancelled > 0 ? [{ name: 'cancelled', value: head.cancelled, tone: 'warn' }] : []),
-  ];
+    ['completed', head.completed],
+    ['failed', head.failed],
+    ['queued', queued],
+    ['skipped', head.skipped],
+    ...(head.queued > queued ? [['over the limit', head.queued - queued, 'quiet']] : []),
+    ...(head.cancelled > 0 ? [['cancelled', head.cancelled]] : []),
+  ].map(([name, value, tone = TONE[name]]) => ({ name, value, tone }));
   return html`
     <${Page} title=${title} status=${head.status} lead=${start}
       actions=${running && html`<${Button} kind="danger"
         onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
       ${asking && html`<${Confirm} title=${`Cancel this ${kind}?`}
-        text=${`Done and kept: ${plural(head.completed, 'page')}. Given up: ${count(head.queued)} that wait.`}
+        text=${`Done and kept: ${plural(head.completed, 'page')}. Given up: ${count(queued)} that wait.`}
         action="Cancel it" onAnswer=${cancel} />`}
       ${error && html`<${Problem} error=${error} retry=${reload} />`}
       ${head.error && html`<p class="note warn gap-bottom">${head.error}</p>`}

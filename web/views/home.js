@@ -4,18 +4,16 @@ import {
   api,
   askAgain,
   copy,
-  endpointOf,
   href,
   html,
   loadReport,
   may,
-  openActivity,
   session,
   toast,
   useLoad,
   useState,
 } from '../core.js';
-import { Badge, Button, Card, Code, Empty, Icon, Loaded, Loading, Page, Tabs, Time } from '../ui.js';
+import { Badge, Button, Card, Code, Empty, Icon, Loaded, Loading, Page, RequestRow, Tabs, Time } from '../ui.js';
 
 const base = location.origin;
 
@@ -141,12 +139,9 @@ function Recent() {
         entries.length === 0
           ? html`<${Empty} title="Nothing yet">
             <p>Try a page in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
-          : html`<div class="scroll" tabindex="0"><table><tbody>${entries.map(
-              (entry) => html`
-          <tr key=${entry.id}><td class="nowrap"><a href=${openActivity(entry)}>${endpointOf(entry)}</a></td>
-            <td class="break">${entry.target ?? ''}</td><td class="num muted"><${Time}
-              at=${entry.created_at} /></td></tr>`,
-            )}</tbody></table></div>`}
+          : html`<ul class="plain requests">${entries.map(
+              (entry) => html`<li key=${entry.id}><${RequestRow} row=${entry} /></li>`,
+            )}</ul>`}
       </${Loaded}>
     </${Card}>`;
 }

@@ -13,6 +13,7 @@ import {
   Loaded,
   Page,
   Problem,
+  Table,
   Time,
 } from '../ui.js';
 import { Usage } from '../parts/usage.js';
@@ -166,35 +167,45 @@ function Keys() {
         html`<${Confirm} title=${`Revoke ${revoking.name}?`} action="Revoke it" onAnswer=${revoke}
         text=${`${CANNOT_UNDO}${mine(revoking) ? OWN_KEY : ''}`} />`
       }
-      <${Loaded} from=${list}>${(keys) => html`<div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">May</th>
-          <th scope="col">Last used</th><th scope="col">Status</th><th scope="col">
-          <span class="muted">Action</span></th></tr></thead>
-        <tbody>${[...keys].reverse().map(
-          (key) => html`<tr key=${key.id}>
-          <td class="break"><strong>${key.name}</strong>${mine(key) && html` <${Badge}
-            status="new">yours</${Badge}>`}<br /><span class="muted small nowrap">since <${Time}
-            at=${key.createdAt} /></span></td>
-          <td class="nowrap"><code>${key.hint}</code></td>
-          <td class="small break">${scopesOf(key)}${
-            key.hosts && html`<br /><span class="muted">on ${key.hosts.join(', ')}</span>`
-          }</td>
-          <td class="nowrap">${key.lastUsedAt ? html`<${Time}
-            at=${key.lastUsedAt} />` : html`<span class="muted">never</span>`}</td>
-          <td><${Badge} status=${key.status} />${key.expiresAt && html`<br />
-            <span class="muted small">until <${Time} at=${key.expiresAt} /></span>`}${key.replaced.map(
-              (secret) => html`<br /><span class="muted small"><code>${secret.hint}</code> until <${Time}
-                at=${secret.expiresAt} /></span>`,
-            )}</td>
-          <td class="nowrap">${
-            key.status === 'active' &&
-            html`<${Button} kind="small" aria-label=${`New secret for ${key.name}`}
-              onClick=${() => setRotating(key)}>New secret</${Button}>
-            <${Button} kind="small danger" aria-label=${`Revoke ${key.name}`}
-              onClick=${() => setRevoking(key)}>Revoke</${Button}>`
-          }</td>
-        </tr>`,
-        )}</tbody></table></div>`}</${Loaded}>
+      <${Loaded} from=${list}>${(keys) => html`<${Table} label="API keys, newest first"
+        rows=${[...keys].reverse()} columns=${[
+          [
+            'Name',
+            (key) => html`<strong>${key.name}</strong>${mine(key) && html` <${Badge}
+              status="new">yours</${Badge}>`}<br /><span class="muted small nowrap">since <${Time}
+              at=${key.createdAt} /></span>`,
+            'break',
+          ],
+          ['Key', (key) => html`<code>${key.hint}</code>`, 'nowrap'],
+          [
+            'May',
+            (key) => html`<span>${scopesOf(key)}${
+              key.hosts && html`<br /><span class="muted">on ${key.hosts.join(', ')}</span>`
+            }</span>`,
+            'small break',
+          ],
+          [
+            'Last used',
+            (key) => (key.lastUsedAt ? html`<${Time} at=${key.lastUsedAt} />` : html`<span class="muted">never</span>`),
+            'nowrap',
+          ],
+          [
+            'Status',
+            (key) => html`<span><${Badge} status=${key.status} />${key.expiresAt && html`<br />
+              <span class="muted small">until <${Time} at=${key.expiresAt} /></span>`}${key.replaced.map(
+                (secret) => html`<br /><span class="muted small"><code>${secret.hint}</code> until <${Time}
+                  at=${secret.expiresAt} /></span>`,
+              )}</span>`,
+          ],
+          [
+            'Action',
+            (key) => key.status === 'active' &&
+              html`<span class="actions"><${Button} kind="small" aria-label=${`New secret for ${key.name}`}
+                onClick=${() => setRotating(key)}>New secret</${Button}>
+              <${Button} kind="small danger" aria-label=${`Revoke ${key.name}`}
+                onClick=${() => setRevoking(key)}>Revoke</${Button}></span>`,
+          ],
+        ]} />`}</${Loaded}>
     </${Card}>`;
 }
 

@@ -1,91 +1,59 @@
-// Monitors: the list, a new one, and one of them with its timeline, its changes word by word, and "run now".
+// Monitors: the list, a new one, and one of them with who is told, its timeline, its changes word by word, what was
+// ignored, and "run now".
 
-import { api, count, fullTime, go, href, html, plural, toast, useLoad, useState } from '../core.js';
 import {
-  Area,
+  api,
+  copy,
+  count,
+  fullTime,
+  go,
+  href,
+  html,
+  ownPath,
+  plural,
+  toast,
+  useLoad,
+  useState,
+} from '../core.js';
+import {
   Badge,
   Button,
   Card,
   Code,
   Confirm,
-  Dialog,
   Empty,
-  Input,
   Loaded,
   Page,
-  Problem,
-  Select,
   Stat,
+  Table,
   Time,
   WebLink,
 } from '../ui.js';
 import { Diff } from '../parts/diff.js';
-
-function Create({ onDone }) {
-  const [form, setForm] = useState({
-    name: '',
-    kind: 'scrape',
-    target: '',
-    schedule: 'every 30 minutes',
-    goal: '',
-  });
-  const [error, setError] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const set = (name) => (value) => setForm({ ...form, [name]: value });
-  const lines = form.target
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-  const submit = async (event) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
-    const target = {
-      scrape: { type: 'scrape', urls: lines },
-      crawl: { type: 'crawl', url: lines[0] },
-      search: { type: 'search', queries: lines },
-    }[form.kind];
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    try {
-      const body = {
-        name: form.name,
-        schedule: { text: form.schedule, timezone: zone },
-        targets: [target],
-        ...(form.goal.trim() ? { goal: form.goal } : {}),
-      };
-      const made = await api('/v2/monitor', { method: 'POST', body });
-      go('monitors', [made.data.id]);
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
-  const what = {
-    scrape: ['Pages', 'One address per line.'],
-    crawl: ['Start of the site', 'One address; the pages it leads to are checked.'],
-    search: ['Queries', 'One per line.'],
-  }[form.kind];
-  return html`<${Dialog} title="New monitor" onClose=${onDone}><form onSubmit=${submit} class="stack">
-    <${Input} label="Name" required maxlength="256" value=${form.name} onInput=${set('name')} autofocus />
-    <${Select} label="What to watch" value=${form.kind} options=${[
-      ['scrape', 'Pages'],
-      ['crawl', 'A site'],
-      ['search', 'A search'],
-    ]} onInput=${set('kind')} />
-    <${Area} label=${what[0]} hint=${what[1]} rows="3" required value=${form.target}
-      onInput=${set('target')} />
-    <${Input} label="Schedule" hint="In words: every 30 minutes, daily at 9:00, every monday at 8:30."
-      required value=${form.schedule} onInput=${set('schedule')} />
-    <${Input} label="Goal" hint="What changes matter, in words; others are not reported. May be empty."
-      value=${form.goal} onInput=${set('goal')} />
-    <${Problem} error=${error} />
-    <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}><${Button} kind="primary"
-      type="submit" busy=${busy} disabled=${!form.name.trim() || lines.length === 0}>Create</${Button}></div>
-  </form></${Dialog}>`;
-}
+import { MonitorForm } from '../parts/monitor-form.js';
 
 const targets = (monitor) =>
   monitor.targets.flatMap((one) => one.urls ?? one.queries ?? [one.url]).join(', ');
+
+const COLUMNS = [
+  [
+    'Monitor',
+    (one) => html`<a href=${href('monitors', [one.id])}><strong>${one.name}</strong></a><br />
+      <span class="muted small">${targets(one).slice(0, 120)}</span>`,
+    'break',
+  ],
+  ['Last check', (one) => (one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'), 'nowrap'],
+  ['Found', (one) => (one.lastCheckSummary ? html`<${Summary} of=${one.lastCheckSummary} />` : '–')],
+  ['Next', (one) => (one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'), 'nowrap'],
+  ['Told', (one) => toldCount(one) || html`<span class="muted">nobody</span>`, 'nowrap'],
+  ['Status', (one) => html`<${Badge} status=${one.status} />`],
+];
+
+/// How many receivers a monitor tells.
+function toldCount({ notification, webhook }) {
+  const mails = notification?.email?.enabled ? (notification.email.recipients ?? []).length : 0;
+  return mails + (notification?.channels ?? []).length + (webhook ? 1 : 0);
+}
 
 function List() {
   const list = useLoad(
@@ -96,26 +64,12 @@ function List() {
   const [creating, setCreating] = useState(false);
   return html`<${Page} title="Monitors" lead="Pages, sites and searches that are checked by a schedule."
     actions=${html`<${Button} kind="primary" onClick=${() => setCreating(true)}>New monitor</${Button}>`}>
-    ${creating && html`<${Create} onDone=${() => setCreating(false)} />`}
+    ${creating && html`<${MonitorForm} onDone=${() => setCreating(false)} />`}
     <${Card} flush><${Loaded} from=${list}>${(monitors) =>
       monitors.length === 0
         ? html`<${Empty} title="No monitors yet">
           <p>A monitor tells you when a page, a site or the results of a search change.</p></${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Monitor</th>
-          <th scope="col">Last check</th><th scope="col">Found</th><th scope="col">Next</th>
-          <th scope="col">Status</th></tr></thead>
-        <tbody>${monitors.map(
-          (
-            one,
-          ) => html`<tr key=${one.id}><td class="break"><a href=${href('monitors', [one.id])}>
-            <strong>${one.name}</strong></a><br />
-            <span class="muted small">${targets(one).slice(0, 120)}</span></td>
-          <td class="nowrap">${one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'}</td>
-            <td class="nowrap">${one.lastCheckSummary ? html`<${Summary}
-            of=${one.lastCheckSummary} />` : '–'}</td>
-          <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td>
-          <td><${Badge} status=${one.status} /></td></tr>`,
-        )}</tbody></table></div>`}
+        : html`<${Table} label="Monitors, newest first" columns=${COLUMNS} rows=${monitors} />`}
     </${Loaded}></${Card}></${Page}>`;
 }
 
@@ -132,12 +86,37 @@ function Summary({ of, isFirst }) {
 const judged = ({ meaningful, confidence, reason }) =>
   `${meaningful ? 'Matters' : 'Does not matter'} for the goal (${confidence}): ${reason}`;
 
-/// What differed and did not count, and why.
-const IgnoredParts = ({ parts }) => html`<details class="gap-top"><summary class="muted small">
-  ${plural(parts.length, 'difference')} ignored</summary><ul class="small">${parts.map(
-    (one) => html`<li class="break"><span class="muted">${one.reason}:</span> ${one.before ?? 'nothing'} →
-      ${one.after ?? 'nothing'}</li>`,
-  )}</ul></details>`;
+/// What is ignored because it was seen to change by itself; a clock or a counter is known without.
+const LEARNT = ['volatile', 'sometimesMissing'];
+
+/// What differed and did not count, and why. What was learnt can be forgotten.
+function IgnoredParts({ monitor, page, parts }) {
+  const [done, setDone] = useState(() => new Set());
+  const watchAgain = async (one, index) => {
+    const body = { url: page.url, line: one.before ?? one.after };
+    await api(`/v2/monitor/${monitor}/watch-again`, { method: 'POST', body }).then(
+      ({ forgotten }) => {
+        setDone((old) => new Set([...old, index]));
+        toast(
+          forgotten > 0
+            ? 'It is watched again: the next difference of this line is told.'
+            : 'Nothing is remembered of this line: its next difference is told.',
+        );
+      },
+      (problem) => toast(problem.message, 'bad'),
+    );
+  };
+  return html`<details class="gap-top"><summary class="muted small">
+    ${plural(parts.length, 'difference')} ignored</summary><ul class="ignored small">${parts.map(
+      (one, index) => html`<li class="break"><span class="muted">${one.reason}:</span>
+        ${' '}<del>${one.before ?? 'nothing'}</del> → <ins>${one.after ?? 'nothing'}</ins>
+        ${
+          LEARNT.includes(one.kind) &&
+          html`<div><${Button} kind="small" disabled=${done.has(index)}
+            onClick=${() => watchAgain(one, index)}>Watch this line again</${Button}></div>`
+        }</li>`,
+    )}</ul></details>`;
+}
 
 function CheckPages({ monitor, check }) {
   const loaded = useLoad(
@@ -155,7 +134,10 @@ function CheckPages({ monitor, check }) {
     <article class="gap-top" key=${page.id}><p class="break"><${Badge} status=${page.status} /> <${WebLink}
       url=${page.url} /></p>
       ${page.error && html`<p class="muted">${page.error}</p>`}
-      ${page.metadata?.ignored && html`<${IgnoredParts} parts=${page.metadata.ignored} />`}
+      ${
+        page.metadata?.ignored &&
+        html`<${IgnoredParts} monitor=${monitor} page=${page} parts=${page.metadata.ignored} />`
+      }
       ${page.judgment && html`<p class="note gap-top">${judged(page.judgment)}</p>`}
       ${page.diff?.text && html`<div class="gap-top"><${Diff} text=${page.diff.text} /></div>`}
       ${!page.diff?.text && page.diff?.json && html`<${Code} text=${JSON.stringify(page.diff.json, null, 2)}
@@ -195,8 +177,43 @@ function Strip({ id, checks }) {
     })}</svg>`;
 }
 
+/// What is known of the consent of a recipient.
+const consentOf = (monitor, email) => {
+  const found = (monitor.emailRecipientSubscriptions ?? []).find((one) => one.email === email);
+  return found && found.status !== 'confirmed' ? ` (${found.status})` : '';
+};
+
+/// Who is told, and the page and the feed for whoever has their addresses.
+function Told({ monitor, onEdit }) {
+  const { email, channels = [], quietHours } = monitor.notification ?? {};
+  const mails = email?.enabled ? (email.recipients ?? []) : [];
+  const rows = [
+    ...mails.map((one) => ['Mail', `${one}${consentOf(monitor, one)}`]),
+    ...(monitor.webhook ? [['Webhook', monitor.webhook.url]] : []),
+    ...channels.map((one) => [one.type, one.host]),
+    ...(quietHours ? [['Quiet', `${quietHours.from} to ${quietHours.until}`]] : []),
+  ];
+  const [feed, timeline] = [ownPath(monitor.feedUrl), ownPath(monitor.timelineUrl)];
+  return html`<${Card} title="Who is told" actions=${html`<${Button} kind="small"
+    onClick=${onEdit}>Change it</${Button}>`}>
+    ${
+      rows.length === 0
+        ? html`<p class="muted">Nobody is told. Changes are seen here and in the feed.</p>`
+        : html`<ul class="plain told">${rows.map(
+            ([kind, text]) => html`<li class="break"><strong>${kind}</strong> ${text}</li>`,
+          )}</ul>`
+    }
+    <p class="actions gap-top small">
+      ${feed && html`<a href=${feed}>Atom feed</a>
+        <${Button} kind="small" onClick=${() => copy(new URL(feed, location.href).href, 'Address of the feed copied')}>
+          Copy its address</${Button}>`}
+      ${timeline && html`<a href=${timeline}>Page to share</a>`}
+      <span class="muted">Whoever has these addresses can read them, without a key.</span></p></${Card}>`;
+}
+
 function One({ id, checkId }) {
   const [asking, setAsking] = useState(false);
+  const [editing, setEditing] = useState(false);
   const monitor = useLoad(
     (signal) => api(`/v2/monitor/${id}`, { signal }).then((answer) => answer.data),
     [id],
@@ -218,6 +235,7 @@ function One({ id, checkId }) {
     monitor.reload();
     checks.reload();
   };
+  if (!monitor.data) return html`<${Page} title="Monitor"><${Loaded} from=${monitor} /></${Page}>`;
   return html`<${Loaded} from=${monitor}>${(found) => {
     const paused = found.status === 'paused';
     const runNow = () => act(api(`/v2/monitor/${id}/run`, { method: 'POST' }), 'The check runs');
@@ -236,16 +254,28 @@ function One({ id, checkId }) {
     return html`<${Page} title=${found.name} status=${found.status}
       lead=${targets(found)} actions=${html`
         <${Button} kind="primary" onClick=${runNow}>Run now</${Button}>
+        <${Button} onClick=${() => setEditing(true)}>Edit</${Button}>
         <${Button} onClick=${pause}>${paused ? 'Go on' : 'Pause'}</${Button}>
         <${Button} kind="danger" onClick=${() => setAsking(true)}>Delete</${Button}>`}>
       ${asking && html`<${Confirm} title="Delete this monitor?"
         text="Its checks and what they found are deleted too." action="Delete it" onAnswer=${remove} />`}
+      ${
+        editing &&
+        html`<${MonitorForm} monitor=${found} onDone=${(saved) => {
+          setEditing(false);
+          if (saved) {
+            toast('The monitor was changed');
+            monitor.reload();
+          }
+        }} />`
+      }
       <${Card}><dl class="stats"><${Stat}
         name="Schedule">${found.schedule.text ?? found.schedule.cron}</${Stat}>
         <${Stat} name="Next check">${found.nextRunAt ? html`<${Time}
           at=${found.nextRunAt} />` : '–'}</${Stat}><${Stat}
           name="Credits a month, at most">${count(found.estimatedCreditsPerMonth)}</${Stat}></dl>
         ${found.goal && html`<p class="note gap-top"><strong>Goal:</strong> ${found.goal}</p>`}</${Card}>
+      <${Told} monitor=${found} onEdit=${() => setEditing(true)} />
       <${Card} title="Timeline"><${Loaded} from=${checks}>${(rows) =>
         rows.length === 0
           ? html`<${Empty} title="No checks yet"><p>The first one runs at <${Time}
@@ -258,10 +288,10 @@ function One({ id, checkId }) {
           <p class="actions"><a href=${href('monitors', check.id === checkId ? [id] : [id, check.id])}
             aria-expanded=${check.id === checkId}><${Time} at=${check.startedAt ?? check.scheduledFor} /></a>
             <span class="muted small">${check.trigger}</span>
+            ${check.status !== 'completed' && html`<${Badge} status=${check.status} />`}
             ${
-              check.status === 'completed'
-                ? html`<${Summary} of=${check.summary} isFirst=${check.isFirst} />`
-                : html`<${Badge} status=${check.status} />`
+              (check.status === 'completed' || check.summary.totalPages > 0) &&
+              html`<${Summary} of=${check.summary} isFirst=${check.isFirst} />`
             }
             <span class="muted small">${plural(check.actualCredits, 'credit')}</span></p>
           ${check.error && html`<p class="muted small">${check.error}</p>`}

@@ -183,6 +183,7 @@ const namesOf = (paper) =>
 
 function One({ id, query }) {
   const paper = useLoad((signal) => api(`${BASE}/${encodeURIComponent(id)}`, { signal }), [id]);
+  if (!paper.data) return html`<${Page} title="Paper"><${Loaded} from=${paper} /></${Page}>`;
   return html`<${Loaded} from=${paper}>${({ paper: found, retracted }) => {
     const doi = found.ids?.doi?.[0];
     return html`<${Page} title=${found.title} lead=${found.authors}>

@@ -1,6 +1,19 @@
 // Parse: drop a file and read it as markdown, page by page, with the blocks it was found to consist of.
 
-import { bytes, count, html, readAnswer, send, useLoad, api, useRef, useState } from '../core.js';
+import {
+  api,
+  ApiError,
+  bytes,
+  copy,
+  count,
+  html,
+  readAnswer,
+  save,
+  send,
+  useLoad,
+  useRef,
+  useState,
+} from '../core.js';
 import {
   Badge,
   Button,
@@ -92,7 +105,7 @@ export default function Parse() {
     if (!file) return;
     if (file.size > MAX_BYTES) {
       setState({
-        error: new Error(`${file.name} has ${bytes(file.size)}; at most ${bytes(MAX_BYTES)} can be parsed.`),
+        error: new ApiError(`${file.name} has ${bytes(file.size)}; at most ${bytes(MAX_BYTES)} can be parsed.`, { status: null }),
       });
       return;
     }
@@ -104,7 +117,7 @@ export default function Parse() {
         'options',
         JSON.stringify({
           formats: ['markdown'],
-          parsers: [{ type: 'pdf', blocks: true, mode: ocr ? 'ocr' : 'auto' }],
+          parsers: [{ type: 'pdf', blocks: true, mode: ocr && hasOcr ? 'ocr' : 'auto' }],
         }),
       );
       form.append('file', file);
@@ -128,7 +141,11 @@ export default function Parse() {
         ['raw', 'Raw'],
       ]
     : [];
-  const kinds = (formats.data ?? []).filter((one) => one.available).flatMap((one) => one.extensions);
+  const known = formats.data ?? [];
+  const kinds = known.filter((one) => one.available).flatMap((one) => one.extensions);
+  // Pictures are read by OCR and by nothing else.
+  const hasOcr = known.some((one) => one.kind === 'image' && one.available);
+  const plainName = state.file?.name.replace(/\.[^.]*$/, '') ?? '';
   return html`<${Page} title="Parse"
     lead="A file as markdown: PDF, office documents, sheets, letters, pictures.">
     <${Card}>
@@ -142,9 +159,16 @@ export default function Parse() {
           onChange=${(event) => parse(event.currentTarget.files[0])} />
         <p class="hint gap-top">${kinds.length > 0 ? kinds.join(', ') : ''}</p>
       </div>
-      <div class="gap-top"><${Check} label="Read every page by OCR"
-        hint="For scans. Without it OCR is used only where a page has no text." checked=${ocr}
-        onInput=${setOcr} /></div>
+      ${formats.error && html`<${Problem} error=${formats.error} retry=${formats.reload} />`}
+      ${
+        hasOcr
+          ? html`<div class="gap-top"><${Check} label="Read every page by OCR"
+            hint="For scans. Without it OCR is used only where a page has no text." checked=${ocr}
+            onInput=${setOcr} /></div>`
+          : formats.data &&
+            html`<p class="hint gap-top">Scans and pictures cannot be read: OCR is not installed.
+              The operator installs it with <code>make ocr</code>.</p>`
+      }
     </${Card}>
     <${Card}>
       ${state.busy && html`<${Loading} what=${`Reading ${state.busy}`} />`}<${Problem} error=${state.error} />
@@ -158,6 +182,12 @@ export default function Parse() {
           ${data.metadata?.numPages !== undefined && html`<${Stat}
             name="Pages">${count(data.metadata.numPages)}</${Stat}>`}</dl>
         ${data.warning && html`<p class="note warn gap-bottom">${data.warning}</p>`}
+        <div class="actions gap-bottom">
+          <${Button} kind="small" onClick=${() => copy(data.markdown ?? '', 'Markdown copied')}>
+            Copy the markdown</${Button}>
+          <${Button} kind="small"
+            onClick=${() => save(`${plainName || 'document'}.md`, [data.markdown ?? ''], 'text/markdown')}>
+            Download it</${Button}></div>
         <${Tabs} label="Parts of the answer" tabs=${tabs} value=${tab} onChange=${setTab}>
           ${tab === 'markdown' && html`<${Markdown}
             text=${data.markdown ?? ''} />`}${tab === 'blocks' && html`<${Blocks} pages=${data.blocks} />`}

@@ -1,7 +1,7 @@
 // Playground: every endpoint with a form made from the OpenAPI document, the answer drawn, the same call as code, and
 // an address that opens it again.
 
-import { api, go, html, send, useEffect, useLoad, useState } from '../core.js';
+import { api, encodeCall, go, html, send, useEffect, useLoad, useRef, useState } from '../core.js';
 import { Button, Card, Code, Empty, Field, Loaded, Page, Problem, Tabs } from '../ui.js';
 import { ApiError, session } from '../core.js';
 import { Answer, StoredScrape } from '../parts/answer.js';
@@ -26,11 +26,6 @@ const REQUIRED = {
   batch: ['urls'],
 };
 
-function encode(value) {
-  const bytes = new TextEncoder().encode(JSON.stringify(value));
-  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-}
 function decode(text) {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) =>
@@ -103,6 +98,13 @@ function Call({ document, operation, name, start, storedId }) {
   const [mode, setMode] = useState('form');
   const [language, setLanguage] = useState('curl');
   const [state, setState] = useState({});
+  const form = useRef(null);
+  useEffect(() => {
+    // Who comes here wants to type. A field that somebody is in already keeps the focus.
+    const at = document.activeElement;
+    if (at && at !== document.body && at.id !== 'main' && !at.closest('a')) return;
+    form.current?.querySelector('input, textarea, select')?.focus({ preventScroll: true });
+  }, []);
   const filled = operation.path.replace(/\{(\w+)\}/g, (whole, key) =>
     values[key] ? encodeURIComponent(values[key]) : whole,
   );
@@ -125,7 +127,7 @@ function Call({ document, operation, name, start, storedId }) {
 
   const run = async (event) => {
     event?.preventDefault();
-    go('playground', [name], { call: encode({ body, parameters: values }) }, { replace: true });
+    go('playground', [name], { call: encodeCall({ body, parameters: values }) }, { replace: true });
     const stop = new AbortController();
     setState({ busy: true, stop });
     const started = performance.now();
@@ -134,6 +136,7 @@ function Call({ document, operation, name, start, storedId }) {
         method: operation.method,
         body: request.body,
         signal: stop.signal,
+        timeout: 0,
       });
       const text = await answer.text();
       const requestId = answer.headers.get('x-request-id');
@@ -148,7 +151,7 @@ function Call({ document, operation, name, start, storedId }) {
       const error =
         answer.ok && json?.success !== false
           ? null
-          : new ApiError(json?.error ?? text.slice(0, 300), {
+          : new ApiError(json?.error ?? (text.slice(0, 300) || `The server answered ${answer.status}.`), {
               status: answer.status,
               code: json.code,
               details: json.details,
@@ -172,7 +175,7 @@ function Call({ document, operation, name, start, storedId }) {
     <div class="two">
       <${Card} title=${operation.summary}>
         ${operation.description && html`<p class="muted small gap-bottom">${operation.description}</p>`}
-        <form onSubmit=${run} class="stack">
+        <form onSubmit=${run} class="stack" ref=${form}>
           ${
             parameters.length > 0 &&
             html`<div class="form">${parameters.map(

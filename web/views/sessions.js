@@ -16,6 +16,7 @@ import {
   Page,
   Problem,
   Select,
+  Table,
   Time,
 } from '../ui.js';
 
@@ -71,17 +72,37 @@ function Profiles() {
         ? html`<${Empty} title="No profiles">
           <p>Begin a session with the name of a profile, and its logins are kept for the next one.</p>
           </${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Name</th>
-          <th scope="col">Size</th><th scope="col">Last used</th><th scope="col">
-          <span class="muted">Action</span></th></tr></thead><tbody>${profiles.map(
-            (one) => html`
-        <tr key=${one.name}><td class="break"><strong>${one.name}</strong> ${one.inUse && html`<${Badge}
-          status="running">in use</${Badge}>`}</td><td>${bytes(one.bytes)}</td><td><${Time}
-          at=${one.lastUsed} /></td>
-          <td><${Button} kind="small danger" aria-label=${`Delete ${one.name}`}
-            onClick=${() => setRemoving(one.name)}>Delete</${Button}></td></tr>`,
-          )}</tbody></table></div>`}</${Loaded}></${Card}>`;
+        : html`<${Table} label="Profiles" rows=${profiles} id=${(one) => one.name} columns=${[
+            [
+              'Name',
+              (one) => html`<strong>${one.name}</strong> ${one.inUse && html`<${Badge}
+                status="running">in use</${Badge}>`}`,
+              'break',
+            ],
+            ['Size', (one) => bytes(one.bytes)],
+            ['Last used', (one) => html`<${Time} at=${one.lastUsed} />`],
+            [
+              'Action',
+              (one) => html`<${Button} kind="small danger" aria-label=${`Delete ${one.name}`}
+                onClick=${() => setRemoving(one.name)}>Delete</${Button}>`,
+            ],
+          ]} />`}</${Loaded}></${Card}>`;
 }
+
+const COLUMNS = [
+  [
+    'Session',
+    (one) => html`<a href=${href('sessions', [one.id])} title=${one.id}><code>${one.id.slice(-12)}</code></a>`,
+  ],
+  ['Status', (one) => html`<${Badge} status=${one.status} />`],
+  ['Began', (one) => html`<${Time} at=${one.createdAt} />`, 'nowrap'],
+  [
+    'Ends or ended',
+    (one) => html`<span><${Time} at=${one.destroyedAt ?? one.expiresAt} />
+      ${' '}<span class="muted small">${one.destroyedReason ?? ''}</span></span>`,
+  ],
+  ['Credits', (one) => one.creditsBilled ?? '–', 'num'],
+];
 
 const sessions = (signal) => api('/v2/browser', { signal }).then((answer) => answer.sessions);
 
@@ -96,16 +117,7 @@ function List() {
         ? html`<${Empty} title="No sessions yet">
           <p>A session is a browser of your own: watch it live, take it over, or drive it with Playwright.</p>
           </${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Session</th>
-          <th scope="col">Status</th><th scope="col">Began</th><th scope="col">Ends or ended</th>
-          <th scope="col" class="num">Credits</th></tr></thead><tbody>${rows.map(
-            (one) => html`
-        <tr key=${one.id}><td><a href=${href('sessions', [one.id])}><code>${one.id}</code></a></td><td>
-          <${Badge} status=${one.status} /></td><td class="nowrap"><${Time} at=${one.createdAt} /></td>
-          <td class="nowrap"><${Time} at=${one.destroyedAt ?? one.expiresAt} />
-            ${' '}<span class="muted small">${one.destroyedReason ?? ''}</span></td>
-          <td class="num">${one.creditsBilled ?? '–'}</td></tr>`,
-          )}</tbody></table></div>`}</${Loaded}></${Card}>
+        : html`<${Table} label="Sessions, newest first" columns=${COLUMNS} rows=${rows} />`}</${Loaded}></${Card}>
     <${Profiles} /></${Page}>`;
 }
 
@@ -168,6 +180,7 @@ function One({ id }) {
   const list = useLoad(sessions, [id], { every: 3000 });
   const [driving, setDriving] = useState(false);
   const [asking, setAsking] = useState(false);
+  if (!list.data) return html`<${Page} title="Session"><${Loaded} from=${list} /></${Page}>`;
   return html`<${Loaded} from=${list}>${(rows) => {
     const found = rows.find((one) => one.id === id);
     if (!found)

@@ -10,7 +10,8 @@ export default function Settings() {
   const report = useLoad(loadReport, [], { every: askAgain });
   const checkAgain = async () => {
     setBusy(true);
-    await api('/admin/report?fresh=true').catch((problem) => toast(problem.message, 'bad'));
+    // It waits for every check.
+    await api('/admin/report?fresh=true', { timeout: 120_000 }).catch((problem) => toast(problem.message, 'bad'));
     report.reload();
     setBusy(false);
   };

@@ -17,7 +17,7 @@ export default function SignIn() {
       const expired = problem.message.match(/API key expired at.*/)?.[0];
       const wrong = expired ? `The ${expired}.` : 'This key is not valid: it is misspelt or revoked.';
       // Without its status: the help for a 401 is to sign in, which this is.
-      setError(problem.status === 401 ? new ApiError(wrong, { ...problem, status: 0 }) : problem);
+      setError(problem.status === 401 ? new ApiError(wrong, { ...problem, status: null }) : problem);
       setBusy(false);
     }
   };

@@ -1,7 +1,7 @@
 // Webhooks: the secret they are signed with, and deliveries that were given up, each to be sent again.
 
 import { api, copy, html, toast, useLoad, useState } from '../core.js';
-import { Button, Card, Confirm, Empty, Loaded, Page, Time } from '../ui.js';
+import { Button, Card, Confirm, Empty, Loaded, Page, Table, Time } from '../ui.js';
 
 function Secret() {
   const secret = useLoad((signal) =>
@@ -52,14 +52,16 @@ export default function Webhooks() {
       rows.length === 0
         ? html`<${Empty} title="Every message was delivered">
           <p>Messages that no receiver took after all retries appear here.</p></${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Event</th>
-          <th scope="col">Receiver</th><th scope="col">Why</th><th scope="col">Given up</th><th scope="col">
-          <span class="muted">Action</span></th></tr></thead><tbody>${rows.map(
-            (one) => html`
-        <tr key=${one.id}><td class="nowrap">${one.type ?? one.event}</td><td class="break">${one.url}</td>
-          <td class="break">${one.error ?? ''}<br /><span class="muted small">${one.attempts} attempts</span>
-          </td>
-          <td class="nowrap"><${Time} at=${one.failedAt} /></td><td><${Button} kind="small"
-            onClick=${() => again(one)}>Send again</${Button}></td></tr>`,
-          )}</tbody></table></div>`}</${Loaded}></${Card}></${Page}>`;
+        : html`<${Table} label="Messages that were given up" rows=${rows} columns=${[
+            ['Event', (one) => one.type ?? one.event, 'nowrap'],
+            ['Receiver', (one) => one.url, 'break'],
+            [
+              'Why',
+              (one) => html`<span>${one.error ?? ''}<br /><span class="muted small">${one.attempts} attempts</span>
+                </span>`,
+              'break',
+            ],
+            ['Given up', (one) => html`<${Time} at=${one.failedAt} />`, 'nowrap'],
+            ['Action', (one) => html`<${Button} kind="small" onClick=${() => again(one)}>Send again</${Button}>`],
+          ]} />`}</${Loaded}></${Card}></${Page}>`;
 }

@@ -22,6 +22,7 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
 /// Stands in the page for the address of the files.
 const ASSETS_PLACEHOLDER: &str = "{{assets}}";
 const PAGE: &str = "index.html";
+const ICON: &str = "icon.svg";
 /// Instead of a hash in the addresses of files that are read from disk.
 const DEVELOPMENT: &str = "dev";
 /// Smaller files are not worth compressing.
@@ -81,6 +82,11 @@ impl Dashboard {
     /// The page that everything else is loaded from.
     pub fn page(&self) -> Option<Asset> {
         self.find(PAGE)
+    }
+
+    /// The icon at an address of its own, which does not change with it: for pages that name none.
+    pub fn icon(&self) -> Option<Asset> {
+        self.find(ICON).map(|icon| Asset { immutable: false, ..icon })
     }
 
     /// A file by the two parts of its address: `/assets/{version}/{path}`. A file of another version is not

@@ -22,6 +22,8 @@ fn the_page_names_files_that_are_there() {
     }
     assert!(found >= 2, "a script and a style sheet");
     assert!(dashboard.asset("other", "app.js").is_none());
+    let icon = dashboard.icon().expect("the icon");
+    assert!(!icon.immutable && icon.content_type == "image/svg+xml");
 }
 
 #[test]

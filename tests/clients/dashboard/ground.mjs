@@ -21,6 +21,39 @@ export function assert(good, text) {
 export const has = (tab, text) => tab.getByText(text).first().waitFor();
 export const press = (tab, name) => tab.getByRole('button', { name, exact: true }).first().click();
 
+/// On a phone the menu is behind a button.
+export async function openMenu(tab) {
+  await tab.locator('.side').waitFor();
+  if (!(await tab.getByRole('navigation', { name: 'Views' }).isVisible()))
+    await tab.getByRole('button', { name: 'Menu' }).click();
+}
+
+/// Goes to a view by the menu.
+export async function menu(tab, name) {
+  await openMenu(tab);
+  await tab.getByRole('navigation', { name: 'Views' }).getByText(name, { exact: true }).click();
+}
+
+/// The most steps by Tab from anywhere on a page to what somebody wants there.
+const MAX_TABS = 160;
+
+/// Goes on by Tab until the focus is on it, as somebody without a mouse does.
+export async function reach(tab, wanted) {
+  await wanted.first().waitFor();
+  for (let step = 0; step < MAX_TABS; step += 1) {
+    if (await wanted.first().evaluate((one) => one === document.activeElement)) return step;
+    await tab.keyboard.press('Tab');
+  }
+  throw new Error(`${wanted} is not reached by Tab`);
+}
+
+/// Presses a button, opens a link or chooses a tab by keyboard alone.
+export async function enter(tab, wanted) {
+  const steps = await reach(tab, wanted);
+  await tab.keyboard.press('Enter');
+  return steps;
+}
+
 /// Tries until something holds, for as long as a busy machine may need.
 export async function eventually(what, look, millis = 20_000) {
   const end = Date.now() + millis;
@@ -32,7 +65,8 @@ export async function eventually(what, look, millis = 20_000) {
   }
 }
 
-async function freePort() {
+/// A port that nobody listens on.
+export async function freePort() {
   const server = net.createServer();
   await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
   const { port } = server.address();
@@ -190,8 +224,10 @@ export async function startSite(pages = {}) {
     const path = request.url.split('?')[0];
     if (path.startsWith('/held/')) return;
     if (/^\/slow\/\d/.test(path)) await sleep(3000);
+    // A page that differs each time it is read is a function.
+    const known = typeof pages[path] === 'function' ? pages[path]() : pages[path];
     const found =
-      pages[path] ??
+      known ??
       (/^\/slow\/\d/.test(path) ? page('Slow page', `<p>It took its time: ${path}</p>`) : undefined);
     response.writeHead(found === undefined ? 404 : 200, {
       'content-type': 'text/html; charset=utf-8',

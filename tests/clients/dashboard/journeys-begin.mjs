@@ -1,6 +1,6 @@
 // Signing in, trying endpoints, keys.
 
-import { assert, has, KEY, press, Server, signIn } from './ground.mjs';
+import { assert, eventually, freePort, has, KEY, menu, openMenu, press, Server, signIn } from './ground.mjs';
 
 export default ({ site, server, journey }) => {
   // --- signing in ---
@@ -37,6 +37,7 @@ export default ({ site, server, journey }) => {
   journey('signing out ends the session here', async ({ tab, context, go }) => {
     await go();
     const cookies = await context.cookies();
+    await openMenu(tab);
     await press(tab, 'Sign out');
     await has(tab, 'Sign in to Gannet');
     const answer = await fetch(`${server.base}/admin/sign-in`, {
@@ -46,7 +47,7 @@ export default ({ site, server, journey }) => {
   });
 
   journey('without authentication nobody has to sign in', async ({ context }) => {
-    const open = await new Server('open', { auth: 'off' }).start();
+    const open = await new Server(`open ${Date.now()}`, { auth: 'off' }).start();
     const tab = await context.newPage();
     await tab.goto(`${open.base}/#/playground/scrape?url=${encodeURIComponent(`${site.base}/`)}`);
     await press(tab, 'Run');
@@ -70,7 +71,12 @@ export default ({ site, server, journey }) => {
   // --- trying things ---
 
   journey('a page is scraped in the playground, and the call can be shared', async ({ tab, go }) => {
-    await go('#/playground/scrape');
+    await go('#/home');
+    await menu(tab, 'Playground');
+    await eventually(
+      'the first field has the focus',
+      () => tab.evaluate(() => document.activeElement.labels?.[0]?.textContent === 'url *'),
+    );
     await tab.getByLabel('url *').fill(`${site.base}/`);
     await tab.getByRole('button', { name: 'links', exact: true }).click();
     await press(tab, 'Run');
@@ -90,12 +96,48 @@ export default ({ site, server, journey }) => {
     );
   });
 
+  journey('an address without its scheme is scraped, and data that was asked for is shown first', async ({ tab, go }) => {
+    await go('#/playground/scrape');
+    await tab.getByLabel('url *').fill(site.base.replace('http://', '') + '/shop/small');
+    await tab.getByRole('button', { name: 'json', exact: true }).click();
+    const schema = { type: 'object', properties: { price: { type: 'string' }, wood: { type: 'string' } } };
+    await tab.getByLabel('JSON schema').fill(JSON.stringify(schema));
+    await press(tab, 'Run');
+    await tab.getByRole('tab', { name: 'JSON', exact: true, selected: true }).last().waitFor();
+    await tab.getByRole('region', { name: 'JSON', exact: true }).getByText('Oak').waitFor();
+    await tab.getByRole('tab', { name: 'Markdown' }).click();
+    await tab.locator('.prose').getByText('A small feeder for a garden').waitFor();
+  });
+
+  journey('a site is mapped, and its links are read', async ({ tab, go }) => {
+    await go(`#/playground/map?url=${encodeURIComponent(`${site.base}/`)}`);
+    await press(tab, 'Run');
+    await tab.getByRole('tab', { name: /^Links \(\d+\)/ }).waitFor();
+    await tab.getByRole('list', { name: 'Links' }).getByText(`${site.base}/guide/`).first().waitFor();
+  });
+
+  journey('a scrape that failed looks like one, where it ran and in the lists', async ({ tab, go }) => {
+    const dead = `http://127.0.0.1:${await freePort()}/failed-scrape`;
+    await go(`#/playground/scrape?url=${encodeURIComponent(dead)}`);
+    await press(tab, 'Run');
+    await tab.getByRole('alert').waitFor();
+    await tab.locator('.answer-line .badge.bad').waitFor();
+    assert((await tab.locator('.answer-line .badge.good').count()) === 0, 'nothing is green');
+    await go('#/activity');
+    await tab.getByLabel('Filter what is loaded').fill('failed-scrape');
+    const row = tab.getByRole('link').filter({ hasText: 'failed-scrape' }).first();
+    await row.locator('.badge.bad', { hasText: 'failed' }).waitFor();
+    await row.click();
+    // What is stored of it says why.
+    await tab.getByRole('alert').waitFor();
+  });
+
   journey('the same call is shown as code for every language', async ({ tab, go }) => {
     await go(`#/playground/scrape?url=${encodeURIComponent(`${site.base}/it's`)}`);
     for (const [name, part] of [
       ['curl', "it'\\''s"],
-      ['Python', 'requests.request'],
-      ['JavaScript', 'await fetch'],
+      ['Python', 'from firecrawl import Firecrawl'],
+      ['JavaScript', 'new Firecrawl({'],
       ['Command line', 'gannet scrape'],
     ]) {
       await tab.getByRole('tab', { name, exact: true }).click();
@@ -104,6 +146,10 @@ export default ({ site, server, journey }) => {
         `${name}: ${part}`,
       );
     }
+    // Clients have no method for this one, so that it is plain HTTP.
+    await go('#/playground/get%20%2Fv2%2Fteam%2Fqueue-status');
+    await tab.getByRole('tab', { name: 'Python', exact: true }).click();
+    await tab.getByRole('region', { name: /^call/ }).getByText('requests.request').waitFor();
   });
 
   journey('a request is written as JSON and says what is wrong with it', async ({ tab, go }) => {
@@ -128,6 +174,19 @@ export default ({ site, server, journey }) => {
 
   journey('the reference of the API leads to the form of each endpoint', async ({ tab, go }) => {
     await go('#/docs');
+    // Fields and what they may be are found too, not only names.
+    for (const [text, path, field] of [
+      ['screenshot', '/v2/scrape', 'formats'],
+      ['maxDiscoveryDepth', '/v2/crawl', 'maxDiscoveryDepth'],
+      ['monitor webhook', '/v2/monitor', null],
+    ]) {
+      await tab.getByLabel('Find an endpoint').fill(text);
+      const found = tab.locator('.doc').filter({ has: tab.locator('code', { hasText: new RegExp(`^${path}$`) }) });
+      await found.first().waitFor();
+      if (field) await found.locator('.fits', { hasText: field }).first().waitFor();
+    }
+    await tab.getByLabel('Find an endpoint').fill('no such thing at all');
+    await has(tab, 'No endpoint fits');
     await tab.getByLabel('Find an endpoint').fill('queue-status');
     await tab.getByText('/v2/team/queue-status').click();
     await tab.getByRole('link', { name: 'Try it' }).click();
@@ -180,8 +239,8 @@ export default ({ site, server, journey }) => {
       const made = await server.api('/admin/keys', { name: 'narrow', scopes: ['scrape'] });
       await signIn(context, server, made.key);
       await go('#/home');
-      const menu = await tab.getByRole('navigation', { name: 'Views' }).textContent();
-      assert(!menu.includes('Settings') && !menu.includes('Agent runs'), menu);
+      const views = await tab.locator('nav[aria-label="Views"]').textContent();
+      assert(!views.includes('Settings') && !views.includes('Agent runs'), views);
       await go('#/settings');
       await has(tab, 'has no right to this');
       assert(/request \S+/.test(await tab.getByRole('alert').textContent()), 'the request id is named');

@@ -1,6 +1,6 @@
 // Habits that hold in every view: the first visit, links, history, small screens, the keyboard, the clipboard.
 
-import { assert, eventually, has, KEY, press, Server } from './ground.mjs';
+import { assert, enter, eventually, has, KEY, menu, press, Server } from './ground.mjs';
 
 export default ({ site, server, journey }) => {
   const field = (tab, value) =>
@@ -9,7 +9,7 @@ export default ({ site, server, journey }) => {
   journey(
     'from the link of the start to the first page, without waiting for the checks',
     async ({ context }) => {
-      const first = await new Server('first').start();
+      const first = await new Server(`first ${Date.now()}`).start();
       const tab = await context.newPage();
       await tab.goto(first.open);
       await tab.getByRole('heading', { name: 'Home' }).waitFor();
@@ -19,7 +19,7 @@ export default ({ site, server, journey }) => {
       await tab.getByLabel('url *').fill(`${site.base}/`);
       await press(tab, 'Run');
       await tab.locator('.prose').getByText('folds its wings').waitFor();
-      await tab.getByRole('navigation').getByText('Settings').click();
+      await menu(tab, 'Settings');
       await tab.getByRole('row', { name: /api_key/ }).waitFor();
       await tab.locator('.part').getByText('database', { exact: true }).waitFor();
       await has(tab, /^checked/);
@@ -66,7 +66,7 @@ export default ({ site, server, journey }) => {
   journey('back and forward lead through the views', async ({ tab, go }) => {
     const { id } = await server.api('/v2/batch/scrape', { urls: [`${site.base}/shop/small`] });
     await go('#/home');
-    await tab.getByRole('navigation').getByText('Crawls').click();
+    await menu(tab, 'Crawls');
     await tab.locator(`a[href$="${id}"]`).click();
     await tab.getByRole('heading', { name: /Batch/ }).waitFor();
     await tab.goBack();
@@ -108,31 +108,14 @@ export default ({ site, server, journey }) => {
 
   journey('a key is created and revoked by keyboard alone', async ({ tab, go }) => {
     await go('#/keys');
-    /// Goes on by Tab until the focus is on what is wanted.
-    const reach = async (name) => {
-      for (let step = 0; step < 120; step += 1) {
-        const focused = await tab.evaluate(() => {
-          const one = document.activeElement;
-          return one.getAttribute('aria-label') ?? one.textContent.trim();
-        });
-        if (focused === name) return;
-        await tab.keyboard.press('Tab');
-      }
-      throw new Error(`${name} is not reached by Tab`);
-    };
-    await tab.getByRole('button', { name: 'New key' }).waitFor();
-    await reach('New key');
-    await tab.keyboard.press('Enter');
+    const button = (name) => tab.getByRole('button', { name, exact: true });
+    await enter(tab, button('New key'));
     await tab.getByRole('dialog').waitFor();
     await tab.keyboard.type('by keyboard');
     await tab.keyboard.press('Enter');
-    await reach('Done');
-    await tab.keyboard.press('Enter');
-    await tab.getByRole('button', { name: 'Revoke by keyboard' }).waitFor();
-    await reach('Revoke by keyboard');
-    await tab.keyboard.press('Enter');
-    await reach('Revoke it');
-    await tab.keyboard.press('Enter');
+    await enter(tab, button('Done'));
+    await enter(tab, button('Revoke by keyboard'));
+    await enter(tab, button('Revoke it'));
     await has(tab, 'by keyboard was revoked');
   });
 

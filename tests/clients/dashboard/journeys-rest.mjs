@@ -1,6 +1,7 @@
 // Search, files, webhooks, settings, and how the dashboard behaves.
 
-import { assert, eventually, has, KEY, press } from './ground.mjs';
+import { readFileSync } from 'node:fs';
+import { assert, eventually, has, KEY, menu, press } from './ground.mjs';
 
 export default ({ site, server, journey }) => {
   // --- the rest ---
@@ -22,7 +23,7 @@ export default ({ site, server, journey }) => {
     );
   });
 
-  journey('a file is parsed', async ({ tab, go }) => {
+  journey('a file is parsed, copied and downloaded', async ({ tab, context, go }) => {
     await go('#/parse');
     await tab.getByLabel('File to parse').setInputFiles({
       name: 'notes.md',
@@ -31,8 +32,29 @@ export default ({ site, server, journey }) => {
     });
     await tab.locator('.prose').getByText('gannets dive').waitFor();
     await tab.getByRole('heading', { name: 'notes.md' }).waitFor();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.base });
+    await press(tab, 'Copy the markdown');
+    await has(tab, 'Markdown copied');
+    assert((await tab.evaluate(() => navigator.clipboard.readText())).includes('gannets dive'), 'it is copied');
+    const [file] = await Promise.all([tab.waitForEvent('download'), press(tab, 'Download it')]);
+    assert(file.suggestedFilename() === 'notes.md', file.suggestedFilename());
+    assert(readFileSync(await file.path(), 'utf8').startsWith('# Notes'), 'it is the markdown');
     await tab.getByRole('tab', { name: 'Blocks' }).click();
     await tab.getByRole('list', { name: 'Blocks in reading order' }).getByText('gannets dive').waitFor();
+  });
+
+  journey('reading pages by OCR is offered only where there is OCR', async ({ tab, go }) => {
+    const withOcr = (available) => (route) =>
+      route.fulfill({
+        json: { success: true, data: { formats: [{ kind: 'image', extensions: ['png'], available }] } },
+      });
+    await tab.route('**/v2/parse/formats', withOcr(false));
+    await go('#/parse');
+    await has(tab, 'OCR is not installed');
+    assert((await tab.getByLabel('Read every page by OCR').count()) === 0, 'it is not offered');
+    await tab.route('**/v2/parse/formats', withOcr(true));
+    await tab.reload();
+    await tab.getByLabel('Read every page by OCR').check();
   });
 
   journey('a file that is none is refused in words', async ({ tab, go }) => {
@@ -42,6 +64,11 @@ export default ({ site, server, journey }) => {
       mimeType: 'application/octet-stream',
       buffer: Buffer.from([0, 1, 2, 3, 254, 255]),
     });
+    await tab.getByRole('alert').waitFor();
+    const program = Buffer.concat([Buffer.from('MZ'), Buffer.alloc(512)]);
+    const type = 'application/x-msdownload';
+    await tab.getByLabel('File to parse').setInputFiles({ name: 'setup.exe', mimeType: type, buffer: program });
+    await tab.waitForFunction(() => !document.querySelector('.loading'));
     await tab.getByRole('alert').waitFor();
   });
 
@@ -79,7 +106,7 @@ export default ({ site, server, journey }) => {
     await has(tab, 'The server does not answer.');
     await server.start();
     await tab.locator('.offline').waitFor({ state: 'detached' });
-    await tab.getByRole('navigation').getByText('Keys and usage').click();
+    await menu(tab, 'Keys and usage');
     await tab.getByRole('heading', { name: 'API keys' }).waitFor();
     await tab.getByText('yours').waitFor();
   });
@@ -91,6 +118,12 @@ export default ({ site, server, journey }) => {
       await tab.getByLabel('API key').waitFor();
       await tab.keyboard.type(KEY);
       await tab.keyboard.press('Enter');
+      await tab.getByRole('heading', { name: 'Home' }).waitFor();
+      await eventually(
+        'the focus is in the content after signing in',
+        () => tab.evaluate(() => document.activeElement.id === 'main'),
+      );
+      await tab.reload();
       await tab.getByRole('heading', { name: 'Home' }).waitFor();
       await tab.keyboard.press('Tab');
       assert(

@@ -27,6 +27,7 @@ export default ({ site, server, journey }) => {
   journey('a change is read side by side, its words marked, by a link to it', async ({ tab, go }) => {
     const { id, check } = await changedMonitor('/guide/bird-9', 'cliff 9', 'island 77');
     await go(`#/monitors/${id}/${check}`);
+    await press(tab, 'Side by side');
     await tab.locator('td.del del', { hasText: 'cliff 9' }).waitFor();
     await tab.locator('td.add ins', { hasText: 'island 77' }).waitFor();
     assert(!(await tab.locator('ins').allTextContents()).join().includes('Bird'), 'what stayed is not marked');
@@ -44,9 +45,10 @@ export default ({ site, server, journey }) => {
     await tab.getByText('As a table').click();
     const today = new Date().toISOString().slice(0, 10);
     await tab.getByRole('row', { name: new RegExp(`${today}.*Scrape \\d`) }).waitFor();
+    await tab.getByRole('img', { name: /^Credits by month: .*credit/ }).waitFor();
     await tab.getByLabel('Days', { exact: true }).selectOption('7');
     await tab.getByRole('img', { name: /credits? in 7 days/ }).waitFor();
-    await has(tab, 'unlimited');
+    await tab.locator('.stat', { hasText: 'unlimited' }).waitFor();
   });
 
   journey('a paper is found, who cites whom is seen, and a click makes an anchor', async ({ tab, go }) => {
@@ -111,6 +113,7 @@ export default ({ site, server, journey }) => {
     await press(tab, 'Cancel');
     await press(tab, 'Cancel it');
     await has(tab, 'The agent run was cancelled.');
+    await tab.getByRole('tab', { name: 'Trace' }).click();
     await tab.getByRole('region', { name: 'What each agent does' }).getByText(/The run ended/).waitFor();
   });
 

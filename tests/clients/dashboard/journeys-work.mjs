@@ -1,7 +1,7 @@
 // Crawls, activity, agent runs, monitors, browser sessions.
 
 import { readFileSync } from 'node:fs';
-import { assert, eventually, has, press } from './ground.mjs';
+import { assert, eventually, has, menu, press } from './ground.mjs';
 
 const lines = (data) => data.toString().trim().split('\n');
 
@@ -113,7 +113,8 @@ export default ({ site, server, journey }) => {
       effort: 'low',
       schema,
     });
-    await go(`#/agents/${id}`);
+    await go(`#/agents/${id}?tab=trace`);
+    await tab.getByRole('heading', { name: /Every feeder with its name/ }).waitFor();
     await tab
       .getByRole('region', { name: 'What each agent does' })
       .getByText('Read', { exact: true })
@@ -144,7 +145,16 @@ export default ({ site, server, journey }) => {
       .getByRole('link', { name: /Every feeder/ })
       .first()
       .click();
-    await tab.getByRole('heading', { name: /Agent run/ }).waitFor();
+    // A run that is done opens with its result, and can be asked again.
+    await tab.getByRole('tab', { name: 'Result', selected: true }).waitFor();
+    await has(tab, 'Larch');
+    assert((await tab.getByText('plunge-1').count()) === 0, 'no model is named where there is none');
+    await tab.getByRole('link', { name: 'Ask again' }).click();
+    await tab.getByRole('heading', { name: 'Playground' }).waitFor();
+    await eventually('the question is filled in', async () =>
+      (await tab.getByLabel('prompt *').inputValue()).startsWith('Every feeder'),
+    );
+    assert((await tab.getByLabel('urls').first().inputValue()) === `${site.base}/shop/`, 'and its addresses');
   });
 
   journey('a view that cannot be drawn says what happened', async ({ tab, go, faults }) => {
@@ -154,7 +164,7 @@ export default ({ site, server, journey }) => {
     await tab.getByRole('alert').getByText(/undefined/).waitFor();
     assert(faults.length > 0, 'the console has it too');
     faults.length = 0;
-    await tab.getByRole('link', { name: 'Crawls' }).click();
+    await menu(tab, 'Crawls');
     await tab.getByRole('heading', { name: 'Crawls' }).waitFor();
   });
 
@@ -164,6 +174,7 @@ export default ({ site, server, journey }) => {
     await go(`#/playground/scrape?url=${encodeURIComponent(`${site.base}/`)}`);
     await press(tab, 'Run');
     await tab.getByRole('alert').getByText('The site did not answer.').waitFor();
+    await tab.locator('.answer-line .badge.bad').waitFor();
   });
 
   // --- monitors ---
@@ -230,6 +241,10 @@ export default ({ site, server, journey }) => {
         'plunge',
       );
     });
+    await tab.getByLabel('Language').selectOption('bash');
+    await tab.getByLabel('Code').fill('agent-browser get url');
+    await press(tab, 'Run');
+    await tab.getByRole('region', { name: 'Output' }).getByText(`${site.base}/type`).waitFor();
     await press(tab, 'End it');
     await tab.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
     await tab.locator('h1 .badge').getByText('destroyed').waitFor();

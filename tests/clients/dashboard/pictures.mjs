@@ -131,7 +131,7 @@ const VIEWS = {
   ],
   activity: ['#/activity'],
   crawl: [`#/crawls/crawl/${crawl.id}`],
-  agent: [`#/agents/${run.id}`],
+  agent: [`#/agents/${run.id}?tab=trace`],
   sources: [`#/agents/${run.id}`, (tab) => tab.getByRole('tab', { name: 'Values and sources' }).click()],
   search: ['#/search?q=gannet%20dives', (tab) => tab.getByText('Why it ranks here').first().click()],
   papers: [

@@ -155,6 +155,78 @@ await Promise.all(
   await who.context.close();
 }
 
+// Every view with an API that fails: a message with what to do, and nothing that goes on turning.
+const FAILURES = [
+  ['an error', (route) => route.fulfill({ status: 500, json: { success: false, error: 'The database is away.' } }), /database is away/],
+  [
+    'a page of a proxy',
+    (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<html><h1>Bad gateway</h1></html>' }),
+    /status 502|Bad Gateway/i,
+  ],
+  ['no network', (route) => route.abort('connectionrefused'), /does not answer/],
+  ['an answer that is none', (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<p>Hello' }), /cannot be read/],
+];
+await Promise.all(
+  FAILURES.map(async ([what, fail, message]) => {
+    const who = await person(browser, server);
+    for (const pattern of ['**/v2/**', '**/admin/**', '**/health'])
+      await who.tab.route(pattern, (route) =>
+        route.request().url().endsWith('/admin/sign-in') ? route.fallback() : fail(route),
+      );
+    for (const view of VIEWS.filter((one) => one !== 'nonsense')) {
+      await who.go(`#/${view}`);
+      const shown = await who.tab
+        .getByRole('alert')
+        .filter({ hasText: message })
+        .first()
+        .waitFor({ timeout: 20_000 })
+        .then(
+          () => true,
+          () => false,
+        );
+      // What is asked for one after the other ends a moment later.
+      const turning = await eventually('nothing turns', async () => (await who.tab.locator('main .loading').count()) === 0).then(
+        () => false,
+        () => true,
+      );
+      const text = (await who.tab.locator('main').innerText()).slice(0, 300);
+      if (!shown) faults.push(`${view}, ${what}: no message: ${text}`);
+      if (turning) faults.push(`${view}, ${what}: it goes on loading: ${text}`);
+      const help = await who.tab.getByRole('alert').first().innerText().catch(() => '');
+      if (!/again|Check that|Reload/.test(help)) faults.push(`${view}, ${what}: nothing to do: ${help}`);
+    }
+    const others = who.faults.filter((fault) => !/ApiError|does not answer|EventSource/.test(fault));
+    faults.push(...others.map((fault) => `${what}: ${fault}`));
+    await who.context.close();
+  }),
+);
+{
+  // A sign-in that ended leads to the sign-in, from every view.
+  const who = await person(browser, server);
+  await who.go('#/home');
+  for (const pattern of ['**/v2/**', '**/admin/**'])
+    await who.tab.route(pattern, (route) =>
+      route.request().url().endsWith('/admin/sign-in')
+        ? route.fallback()
+        : route.fulfill({ status: 401, json: { success: false, error: 'Unauthorized: Invalid token' } }),
+    );
+  for (const view of ['activity', 'crawls', 'agents', 'monitors', 'sessions', 'keys', 'settings', 'docs']) {
+    await who.go(`#/${view}`);
+    await who.tab.reload();
+    await who.tab.getByLabel('API key').waitFor();
+  }
+  // An answer that never comes is given up.
+  await who.tab.unrouteAll();
+  await who.tab.clock.install();
+  await who.tab.route('**/v2/monitor?*', () => {});
+  await who.tab.goto(`${server.base}/#/monitors`);
+  await who.tab.reload();
+  await who.tab.locator('main .loading').waitFor();
+  await who.tab.clock.fastForward(31_000);
+  await who.tab.getByRole('alert').getByText('did not answer within 30 seconds').waitFor();
+  await who.context.close();
+}
+
 // The first view over the wire.
 {
   const who = await person(browser, server);

@@ -13,6 +13,7 @@ use axum::extract::{Extension, State};
 use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
+use engine::models::Task;
 use std::net::IpAddr;
 use stored_data::time::iso;
 use utoipa_axum::router::OpenApiRouter;
@@ -135,6 +136,7 @@ fn view(app: &App, caller: &Caller, expires_at: Option<String>) -> SignInView {
         expires_at,
         auth: app.settings.auth,
         version: env!("CARGO_PKG_VERSION"),
+        language_model: app.services.models.chat(Task::Agent).is_some(),
     }
 }
 
