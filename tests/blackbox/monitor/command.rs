@@ -28,7 +28,7 @@ async fn monitors_are_used_from_the_command_line() {
     let listed: Value = serde_json::from_str(&gannet(&["list", "--json"])).unwrap();
     let id = listed[0]["id"].as_str().unwrap();
     assert!(gannet(&["list"]).contains(id));
-    assert!(gannet(&["run", "Chair", "--wait"]).contains("1 pages: 1 new"));
+    assert!(gannet(&["run", "Chair", "--wait"]).contains("1 page: 1 new"));
     site.set("<p>Price: 45 EUR</p>");
     assert!(gannet(&["run", &id[..30], "--wait"]).contains("1 changed"));
     let diff = gannet(&["diff", "Chair"]);
