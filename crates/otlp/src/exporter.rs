@@ -3,11 +3,11 @@
 
 use crate::layer::Collected;
 use crate::metrics_text::{Period, write_metrics};
+use crate::post::{Answer, Post};
 use crate::protobuf::Protobuf;
 use crate::queue::Queue;
 use crate::record::{AttributeValue, RESOURCE_ATTRIBUTES, nanos, write_attribute};
 use crate::signal_sender::{Signal, SignalSender, wrap};
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -22,19 +22,6 @@ const LAST_SEND_TIMEOUT: Duration = Duration::from_millis(1500);
 const SPANS: Signal = Signal { name: "spans", path: "/v1/traces" };
 const LOGS: Signal = Signal { name: "logs", path: "/v1/logs" };
 const METRICS: Signal = Signal { name: "metrics", path: "/v1/metrics" };
-
-/// What a collector answered.
-#[derive(Debug, Clone, Default)]
-pub struct Answer {
-    pub status: u16,
-    /// When it says to come back.
-    pub retry_after: Option<Duration>,
-    pub body: Bytes,
-}
-
-/// Posts a body to a path of the collector. The error says why there was no answer. It ends by itself in a bounded
-/// time.
-pub type Post = Arc<dyn Fn(&'static str, Bytes) -> BoxFuture<'static, Result<Answer, String>> + Send + Sync>;
 
 /// The metrics of this process in the text format of Prometheus.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;

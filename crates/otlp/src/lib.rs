@@ -21,6 +21,7 @@ mod exporter;
 mod layer;
 mod metrics_text;
 mod open_span;
+mod post;
 mod protobuf;
 mod queue;
 mod record;
@@ -30,8 +31,9 @@ pub use context::TraceContext;
 pub use current::{
     continue_trace, current_context, current_traceparent, link_to, place_below_current, trace_id_of,
 };
-pub use exporter::{Answer, Exporter, MetricsText, Post, Resource, probe};
+pub use exporter::{Exporter, MetricsText, Resource, probe};
 pub use layer::{Collected, CollectorLayer};
+pub use post::{Answer, Post};
 
 /// The target of our spans, in filters of the log.
 pub const SPANS: &str = "gannet_spans";

@@ -1,7 +1,7 @@
 //! Sends one kind of records: when, how often again, and what is counted and said when the collector does not take
 //! them.
 
-use crate::exporter::{Answer, Post};
+use crate::post::{Answer, Post};
 use crate::protobuf::Protobuf;
 use crate::queue::Queue;
 use bytes::Bytes;
