@@ -57,7 +57,7 @@ fn validators_accept_the_document_and_it_describes_every_response() {
     }
     let parameters = document["paths"]["/v2/crawl/{id}/ledger"]["get"]["parameters"].as_array().unwrap();
     let state = parameters.iter().find(|parameter| parameter["name"] == "state").unwrap();
-    assert!(state["schema"]["oneOf"][0]["enum"].as_array().unwrap().contains(&"skipped".into()), "{state}");
+    assert!(state["schema"]["enum"].as_array().unwrap().contains(&"skipped".into()), "{state}");
 }
 
 #[tokio::test]
@@ -90,6 +90,10 @@ async fn names_are_written_as_the_contract_writes_them() {
         "spdx_id",
         "pull_request",
         "scrape_id",
+        // The rest of an entry of the activity, beside `created_at` of the contract.
+        "failed_pages",
+        "duration_ms",
+        "key_name",
     ];
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         if by_standards.contains(&name.as_str()) {

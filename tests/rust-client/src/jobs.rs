@@ -58,7 +58,7 @@ async fn batches(world: &World) {
     assert_eq!((batch.status, batch.completed, batch.data.len()), (JobStatus::Completed, 2, 2), "{batch:?}");
     let mut broken = urls;
     broken.push("no address".to_owned());
-    broken.push("http://127.0.0.1:9/".to_owned());
+    broken.push("http://127.0.0.1:2/".to_owned());
     let options = BatchScrapeOptions { ignore_invalid_urls: Some(true), ..BatchScrapeOptions::default() };
     let started = get!(client, start_batch_scrape(broken, options));
     assert_eq!(started.invalid_urls.as_deref(), Some(&["no address".to_owned()][..]), "{started:?}");
