@@ -255,7 +255,11 @@ fn list(nodes: &[&SnapshotNode]) -> String {
         .map(|node| describe(node))
         .collect();
     let more = nodes.len().saturating_sub(shown.len());
-    if more > 0 { format!("{}, and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    match (shown.is_empty(), more) {
+        (_, 0) => shown.join(", "),
+        (true, more) => format!("{more} without a name"),
+        (false, more) => format!("{}, and {more} more", shown.join(", ")),
+    }
 }
 
 /// How well a name fits. Part of the words is never enough.
