@@ -82,7 +82,7 @@ writeFileSync(long, `<html><body><main>${body}</main></body></html>`);
 const whole = (await call("firecrawl_parse", { filePath: long, maxChars: 100000 })).content[0].text;
 let part = await call("firecrawl_parse", { filePath: long, maxChars: 3000 });
 assert.equal(part.structuredContent.truncated, true);
-assert.match(part.structuredContent.metadata.scrapeId, /^[0-9a-f-]{36}$/);
+assert.match(part.structuredContent.data.metadata.scrapeId, /^[0-9a-f-]{36}$/, JSON.stringify(part.structuredContent));
 assert.match(part.structuredContent.leftOut.join(), /markdown: \d+ characters/);
 let text = part.content[0].text;
 assert.equal([...text].length, 3000);

@@ -125,5 +125,5 @@ async fn agents(world: &World) {
     let started = get!(client, start_agent(endless));
     assert!(get!(client, cancel_agent(&started.id)));
     let unknown = "019a0000-0000-7000-8000-000000000000";
-    refused(crate::call!(client, get_agent_trace(unknown, false)), "404");
+    refused(crate::call!(client, get_agent_trace(unknown, false)), "Agent job not found");
 }

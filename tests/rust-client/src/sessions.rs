@@ -33,5 +33,5 @@ pub async fn use_sessions(world: &World) {
     assert!(get!(client, stop_interactive_browser(&id)).success);
     assert!(get!(client, scrape_execute(&id, command("get title"))).success);
     assert!(get!(client, delete_scrape_browser(&id)).success);
-    refused(crate::call!(client, stop_interaction("019a0000-0000-7000-8000-000000000000")), "404");
+    refused(crate::call!(client, stop_interaction("019a0000-0000-7000-8000-000000000000")), "not found");
 }
