@@ -365,8 +365,8 @@ const [LINE, THREE_LINES] = [44, 86];
 const shortTarget = (target) => (target ?? '').replace(/^https?:\/\/(www\.)?/, '');
 
 /// A request as a row: what was asked, what became of it, and what it took. On a phone it has three lines.
-export const RequestRow = ({ row, link = openActivity }) => html`
-  <a class="line request" href=${link(row)}>
+export const RequestRow = ({ row }) => html`
+  <a class="line request" href=${openActivity(row)}>
     <strong class="activity-kind">${endpointOf(row)}</strong>
     <span class="request-outcome"><${Outcome} of=${row} /></span>
     <span class="ellipsis grow request-target" title=${row.target ?? ''}>${shortTarget(row.target)}</span>
@@ -379,9 +379,16 @@ export const RequestRow = ({ row, link = openActivity }) => html`
     <span class="muted nowrap small request-time"><${Time} at=${row.created_at} /></span>
   </a>`;
 
-export const RequestRows = ({ items, label, onEnd, link = openActivity }) => html`
+/// Rows as they were drawn: while somebody scrolls, only those that come into sight are drawn anew.
+const drawn = new WeakMap();
+function drawRequest(row) {
+  if (!drawn.has(row)) drawn.set(row, html`<${RequestRow} row=${row} />`);
+  return drawn.get(row);
+}
+
+export const RequestRows = ({ items, label, onEnd }) => html`
   <${Rows} items=${items} label=${label} onEnd=${onEnd} height=${innerWidth <= NARROW ? THREE_LINES : LINE}
-    render=${(row) => html`<${RequestRow} row=${row} link=${link} />`} />`;
+    render=${drawRequest} />`;
 
 /// Parts of a whole as one bar, with their names and numbers beneath.
 export function Shares({ parts, label }) {
