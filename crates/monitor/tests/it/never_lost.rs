@@ -149,9 +149,8 @@ fn a_last_section_that_goes_while_the_footer_changes_is_told() {
 #[test]
 fn what_was_ignored_beyond_the_list_is_counted() {
     let page = |target: &str| {
-        (0..40)
-            .map(|number| format!("- [Entry {number}](https://e.org/{target}/{number})\n"))
-            .collect::<String>()
+        let entry = |number: u32| format!("- [Entry {number}](https://e.org/{target}/{number})");
+        (0..40).map(entry).collect::<Vec<_>>().join("\n")
     };
     let mut watched = Watched::begin(&page("a"), &page("a"));
     let checked = watched.check(&page("b"), &page("b"));
