@@ -4,7 +4,8 @@
 //! 1. The main part of a page is its body without what is hidden, elements `nav`, `footer`, `aside` and `header` (the
 //!    last outside of `main`, `article` and `section`), the roles of the same meaning, and elements with a word of
 //!    [`AROUND`] in their class or id. What holds a heading and more than half of all words is none of these, whatever
-//!    its name: in pages of one theme the content lies in `wy-nav-content`.
+//!    its name: in pages of one theme the content lies in `wy-nav-content` (added after the first run, on pages that
+//!    no figure is given for as unseen).
 //! 2. Its words are letters and digits, in order; what stands between them does not count, nor does case.
 //! 3. The number of the release itself is taken out of both pages (`2.1.8` and `2.1.9`), and its first two parts where
 //!    these differ.
