@@ -1,7 +1,9 @@
 //! Records of scrapes: written whole in one go, charged once, kept for their time, seen by their team only.
 
 use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape, team};
+use std::time::Duration;
 use store::Store;
+use store::activity::ActivityOutcome;
 use store::audit_log::Actor;
 use store::credits::{Balance, NewReservation};
 use store::scrapes::{NewScrape, Recorded};
