@@ -167,7 +167,7 @@ export default function Parse() {
             onInput=${setOcr} /></div>`
           : formats.data &&
             html`<p class="hint gap-top">Scans and pictures cannot be read: OCR is not installed.
-              The operator installs it with <code>make ocr</code>.</p>`
+              <code>gannet doctor</code> says how to install it.</p>`
       }
     </${Card}>
     <${Card}>

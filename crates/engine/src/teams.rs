@@ -17,6 +17,8 @@ use store::{Millis, Store};
 use uuid::Uuid;
 use wire::{Kind, Scope};
 
+pub use store::activity::ActivityOutcome;
+
 /// Activity is shown for a day.
 pub const ACTIVITY_RETENTION: Duration = Duration::from_hours(24);
 

@@ -7,6 +7,7 @@ use crate::error::ApiError;
 use access::limits::useful_concurrency;
 use axum::Json;
 use axum::extract::State;
+use engine::teams::ActivityOutcome;
 use std::collections::BTreeMap;
 use stored_data::time::{iso, now};
 use utoipa_axum::router::OpenApiRouter;
@@ -210,7 +211,7 @@ async fn activity(
             created_at: iso(entry.created_at),
             target: entry.target,
             username: entry.audit,
-            status: entry.outcome.map(|outcome| outcome.name()),
+            status: entry.outcome.map(ActivityOutcome::name),
             pages: entry.pages,
             failed_pages: entry.failed_pages,
             credits: entry.credits,
