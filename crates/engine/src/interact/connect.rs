@@ -14,6 +14,7 @@ use uuid::Uuid;
 use wire::Kind;
 
 /// A file that somebody is sending for a page of a session.
+#[derive(Debug)]
 pub struct SessionUpload {
     session: Arc<interact::Session>,
     /// Where it is stored, for commands of the protocol.
