@@ -2,14 +2,7 @@
 // Nothing here knows a view.
 
 import { h, render } from './vendor/preact.js';
-import {
-  useCallback,
-  useEffect,
-  useErrorBoundary,
-  useMemo,
-  useRef,
-  useState,
-} from './vendor/hooks.js';
+import { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from './vendor/hooks.js';
 import htm from './vendor/htm.js';
 
 export const html = htm.bind(h);
@@ -139,7 +132,8 @@ export async function readAnswer(answer) {
   if (answer.status === 401 && session.get()) session.set(null);
   // A page of HTML is an error of something in between, and nothing to read.
   const words = text.trim().startsWith('<') ? '' : text.slice(0, 300);
-  const fallback = words || answer.statusText || `The server answered with status ${answer.status} and no reason.`;
+  const fallback =
+    words || answer.statusText || `The server answered with status ${answer.status} and no reason.`;
   const message =
     json?.error ?? json?.detail ?? (answer.ok ? 'The answer of the server cannot be read.' : fallback);
   throw new ApiError(typeof message === 'string' ? message : JSON.stringify(message), {

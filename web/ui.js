@@ -60,8 +60,11 @@ export function Page({ title, status, lead, actions, children }) {
 
 export const Card = ({ title, actions, children, flush, class: extra = '' }) => html`
   <section class=${`card ${flush ? 'flush' : ''} ${extra}`}>
-    ${title && html`<div class="card-head">
-      <h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</div>`}
+    ${
+      title &&
+      html`<div class="card-head">
+      <h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</div>`
+    }
     ${children}
   </section>`;
 
@@ -138,7 +141,8 @@ const HELP = {
 /// What somebody can do about an error.
 function helpFor(error) {
   // What is no answer of the API is a fault of this page.
-  if (!(error instanceof ApiError)) return 'This part of the dashboard failed. Reload the page; the API still works.';
+  if (!(error instanceof ApiError))
+    return 'This part of the dashboard failed. Reload the page; the API still works.';
   if (error.status >= 500 && !error.code)
     return 'The server could not do it. Try again; if it stays, its log has the reason under the id of this request.';
   if (error.status >= 200 && error.status < 400)
@@ -235,10 +239,11 @@ export const Table = ({ label, columns, rows, id = (row) => row.id }) => html`
       ([name, , extra]) => html`<th scope="col" role="columnheader" class=${extra}>${name}</th>`,
     )}</tr></thead>
     <tbody role="rowgroup">${rows.map(
-      (row) => html`<tr role="row" key=${id(row)}>${columns.map(
-        ([name, value, extra]) =>
-          html`<td role="cell" class=${extra} data-label=${name}>${value(row)}</td>`,
-      )}</tr>`,
+      (row) =>
+        html`<tr role="row" key=${id(row)}>${columns.map(
+          ([name, value, extra]) =>
+            html`<td role="cell" class=${extra} data-label=${name}>${value(row)}</td>`,
+        )}</tr>`,
     )}</tbody></table></div>`;
 
 /// What became of a request of the activity, and what it took: values that lists of requests show.
@@ -374,8 +379,11 @@ export const RequestRow = ({ row }) => html`
     <span class="muted small request-number">${pagesOf(row)}</span>
     <span class="muted small request-number">${tookOf(row)}</span>
     <span class="muted small request-number">${costOf(row)}</span>
-    ${row.key_name && html`<span class="muted small ellipsis request-key"
-      title="Key">${row.key_name}</span>`}
+    ${
+      row.key_name &&
+      html`<span class="muted small ellipsis request-key"
+      title="Key">${row.key_name}</span>`
+    }
     <span class="muted nowrap small request-time"><${Time} at=${row.created_at} /></span>
   </a>`;
 

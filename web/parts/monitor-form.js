@@ -63,7 +63,8 @@ function startOf(monitor) {
 function notificationOf(form, before) {
   const recipients = linesOf(form.emails);
   const email = { ...before?.email, enabled: recipients.length > 0, recipients };
-  const quiet = form.from && form.until ? { ...before?.quietHours, from: form.from, until: form.until } : undefined;
+  const quiet =
+    form.from && form.until ? { ...before?.quietHours, from: form.from, until: form.until } : undefined;
   return {
     ...(recipients.length > 0 || before?.email ? { email } : {}),
     ...(form.channels.length > 0 || before?.channels ? { channels: form.channels } : {}),
@@ -72,7 +73,8 @@ function notificationOf(form, before) {
 }
 
 /// A schedule in words, or as five fields.
-const isCron = (text) => /^(\S+\s+){4}\S+$/.test(text.trim()) && /[*\d]/.test(text[0]) && !/[a-z]{4}/i.test(text);
+const isCron = (text) =>
+  /^(\S+\s+){4}\S+$/.test(text.trim()) && /[*\d]/.test(text[0]) && !/[a-z]{4}/i.test(text);
 const scheduleOf = (text, timezone) => ({ [isCron(text) ? 'cron' : 'text']: text.trim(), timezone });
 
 /// Only what differs from the monitor as it is: what is not named stays.
@@ -85,7 +87,8 @@ function changesOf(form, monitor) {
   if (changed('schedule')) body.schedule = scheduleOf(form.schedule, monitor.schedule.timezone);
   if (changed('goal')) body.goal = form.goal.trim() || null;
   if (changed('targets')) body.targets = form.targets.map(targetOf);
-  if (changed('webhook')) body.webhook = form.webhook.trim() ? { ...monitor.webhook, url: form.webhook.trim() } : null;
+  if (changed('webhook'))
+    body.webhook = form.webhook.trim() ? { ...monitor.webhook, url: form.webhook.trim() } : null;
   if (['emails', 'channels', 'from', 'until'].some(changed))
     body.notification = Object.keys(told).length > 0 ? told : null;
   return body;
@@ -107,7 +110,8 @@ function requestOf(form) {
 function Channels({ channels, onChange }) {
   const [next, setNext] = useState(null);
   const service = next && SERVICES[next.type];
-  const isFull = next && Object.keys(service).every((name) => next[name] || /by default|where needed/.test(service[name]));
+  const isFull =
+    next && Object.keys(service).every((name) => next[name] || /by default|where needed/.test(service[name]));
   const add = () => {
     const given = Object.entries(next).filter(([name, value]) => value && (name === 'type' || service[name]));
     onChange([...channels, Object.fromEntries(given)]);
@@ -145,9 +149,13 @@ export function MonitorForm({ monitor, onDone }) {
   const [busy, setBusy] = useState(false);
   const set = (name) => (value) => setForm({ ...form, [name]: value });
   const setTarget = (index, change) =>
-    setForm({ ...form, targets: form.targets.map((one, at) => (at === index ? { ...one, ...change } : one)) });
+    setForm({
+      ...form,
+      targets: form.targets.map((one, at) => (at === index ? { ...one, ...change } : one)),
+    });
   const told = linesOf(form.emails).length + form.channels.length + (form.webhook.trim() ? 1 : 0);
-  const isFull = form.name.trim() && form.schedule.trim() && form.targets.every((one) => linesOf(one.text).length > 0);
+  const isFull =
+    form.name.trim() && form.schedule.trim() && form.targets.every((one) => linesOf(one.text).length > 0);
   const submit = async (event) => {
     event.preventDefault();
     setBusy(true);

@@ -29,22 +29,37 @@ function commandLine(path, body) {
   return `${words.join(' ')}\n# other options: gannet ${name} --help`;
 }
 
-const PAGE =
-  'formats headers includeTags excludeTags onlyMainContent timeout waitFor mobile parsers actions location proxy skipTlsVerification fastMode blockAds maxAge storeInCache lockdown profile auditMetadata';
-const CRAWL =
-  'prompt excludePaths includePaths maxDiscoveryDepth sitemap ignoreQueryParameters limit crawlEntireDomain allowExternalLinks allowSubdomains ignoreRobotsTxt delay maxConcurrency webhook scrapeOptions zeroDataRetention';
-const SEARCH =
-  'sources categories includeDomains excludeDomains limit tbs location country timeout highlights scrapeOptions';
+const PAGE = `
+  formats headers includeTags excludeTags onlyMainContent timeout waitFor mobile parsers actions
+  location proxy skipTlsVerification fastMode blockAds maxAge storeInCache lockdown profile
+  auditMetadata`;
+const CRAWL = `
+  prompt excludePaths includePaths maxDiscoveryDepth sitemap ignoreQueryParameters limit
+  crawlEntireDomain allowExternalLinks allowSubdomains ignoreRobotsTxt delay maxConcurrency webhook
+  scrapeOptions zeroDataRetention`;
+const SEARCH = `
+  sources categories includeDomains excludeDomains limit tbs location country timeout highlights
+  scrapeOptions`;
 
 /// Methods of the clients: their names in Python and JavaScript, what they take first, and the other options that both
 /// know.
 const METHODS = {
   '/v2/scrape': ['scrape', 'scrape', 'url', PAGE],
   '/v2/crawl': ['start_crawl', 'startCrawl', 'url', CRAWL],
-  '/v2/map': ['map', 'map', 'url', 'search sitemap includeSubdomains ignoreQueryParameters limit timeout location auditMetadata'],
+  '/v2/map': [
+    'map',
+    'map',
+    'url',
+    'search sitemap includeSubdomains ignoreQueryParameters limit timeout location auditMetadata',
+  ],
   '/v2/search': ['search', 'search', 'query', SEARCH],
   '/v2/batch/scrape': ['start_batch_scrape', 'startBatchScrape', 'urls', `${PAGE} webhook maxConcurrency`],
-  '/v2/agent': ['start_agent', 'startAgent', null, 'urls prompt schema maxCredits strictConstrainToURLs effort webhook threadId mode location'],
+  '/v2/agent': [
+    'start_agent',
+    'startAgent',
+    null,
+    'urls prompt schema maxCredits strictConstrainToURLs effort webhook threadId mode location',
+  ],
 };
 const JOB_OPTIONS = ['webhook', 'maxConcurrency'];
 
@@ -55,13 +70,17 @@ function clientMethod(method, path, body) {
   const [inPython, inJs, first, known] = found;
   if (first && body[first] === undefined) return null;
   const options = Object.entries(body).filter(([name]) => name !== first);
-  if (!options.every(([name]) => known.split(' ').includes(name))) return null;
+  if (!options.every(([name]) => known.split(/\s+/).includes(name))) return null;
   return { inPython, inJs, first: first && body[first], options: Object.fromEntries(options) };
 }
 
 function pythonClient(base, { inPython, first, options }) {
   const value = (name, one) =>
-    python(name === 'scrapeOptions' ? Object.fromEntries(Object.entries(one).map(([key, of]) => [snake(key), of])) : one);
+    python(
+      name === 'scrapeOptions'
+        ? Object.fromEntries(Object.entries(one).map(([key, of]) => [snake(key), of]))
+        : one,
+    );
   const given = [
     ...(first === null ? [] : [python(first)]),
     ...Object.entries(options).map(([name, one]) => `${snake(name)}=${value(name, one)}`),
@@ -83,7 +102,10 @@ function jsClient(base, path, { inJs, first, options }) {
   const pages = Object.fromEntries(all.filter((one) => !isJob(one)));
   const asked =
     path === '/v2/batch/scrape'
-      ? { ...(Object.keys(pages).length > 0 ? { options: pages } : {}), ...Object.fromEntries(all.filter(isJob)) }
+      ? {
+          ...(Object.keys(pages).length > 0 ? { options: pages } : {}),
+          ...Object.fromEntries(all.filter(isJob)),
+        }
       : options;
   const given = [
     ...(first === null ? [] : [JSON.stringify(first)]),

@@ -130,7 +130,11 @@ function useTrace(id, connected) {
     source.addEventListener('error', (message) => {
       // Without data it is the connection: it is made again, unless the server refused it.
       if (!message.data && source.readyState === EventSource.CLOSED)
-        setError(new ApiError('The steps of this run cannot be read now. Reload the page to try again.', { status: null }));
+        setError(
+          new ApiError('The steps of this run cannot be read now. Reload the page to try again.', {
+            status: null,
+          }),
+        );
       if (message.data) {
         setError(new ApiError(JSON.parse(message.data).error, { status: null }));
         source.close();
@@ -267,7 +271,9 @@ function pretty(text) {
 /// The call that asks the same again, as the address of the playground keeps it.
 function askAgain({ urls, prompt, schema, effort }) {
   const body = { prompt, ...(urls?.length > 0 ? { urls } : {}), ...(schema ? { schema } : {}) };
-  return href('playground', ['agent'], { call: encodeCall({ body: { ...body, ...(effort ? { effort } : {}) } }) });
+  return href('playground', ['agent'], {
+    call: encodeCall({ body: { ...body, ...(effort ? { effort } : {}) } }),
+  });
 }
 
 const MAX_TITLE = 160;
@@ -290,7 +296,8 @@ function Run({ id }) {
   );
   const [asking, setAsking] = useState(false);
   const run = status.data;
-  if (!run) return html`<${Page} title="Agent run"><${Loaded} from=${status}>${() => null}</${Loaded}></${Page}>`;
+  if (!run)
+    return html`<${Page} title="Agent run"><${Loaded} from=${status}>${() => null}</${Loaded}></${Page}>`;
   const running = run.status === 'processing';
   const question = asked.data?.options.prompt;
   const outcome = run.stopReason === 'cancelled' ? 'cancelled' : run.status;
@@ -309,23 +316,27 @@ function Run({ id }) {
     <${Page} title=${question ? question.slice(0, MAX_TITLE) : 'Agent run'} status=${outcome}
       lead=${asked.data?.options.urls?.join(', ')}
       actions=${html`${asked.data && html`<a class="button" href=${askAgain(asked.data.options)}>Ask again</a>`}
-        ${
-          running && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel</${Button}>`
-        }`}>
+        ${running && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel</${Button}>`}`}>
       ${question?.length > MAX_TITLE && html`<p class="note gap-bottom break">${question}</p>`}
       <${Problem} error=${asked.error} retry=${asked.reload} />
       ${status.error && html`<${Stale} error=${status.error} retry=${status.reload} />`}
-      ${asking && html`<${Confirm} title="Cancel this run?"
+      ${
+        asking &&
+        html`<${Confirm} title="Cancel this run?"
         text="What it found so far is kept as a partial result; nothing is charged." action="Cancel it"
-        onAnswer=${cancel} />`}
+        onAnswer=${cancel} />`
+      }
       ${error && html`<${Problem} error=${error} />`}
       ${run.error && html`<p class="note warn gap-bottom">${run.error}</p>`}
       ${run.warning && html`<p class="note warn gap-bottom">${run.warning}</p>`}
       <${Card}><dl class="stats"><${Stat} name="Credits">${count(run.creditsUsed)}</${Stat}><${Stat}
         name="Steps">${count(events.filter((event) => event.type === 'tool_call.started').length)}</${Stat}>
         <${Stat} name="Agents">${count(agents.size)}</${Stat}>
-        ${session.get()?.languageModel && html`<${Stat} name="Model">${run.model}</${Stat}>`}${run.effort && html`<${Stat}
-          name="Effort">${run.effort}</${Stat}>`}</dl>
+        ${session.get()?.languageModel && html`<${Stat} name="Model">${run.model}</${Stat}>`}${
+          run.effort &&
+          html`<${Stat}
+          name="Effort">${run.effort}</${Stat}>`
+        }</dl>
         <p class="muted small gap-top break">Run <code>${id}</code></p></${Card}>
       <${Card}>
         <${Tabs} label="Parts of the run" tabs=${[

@@ -99,7 +99,8 @@ const MAX_DEPTH = 4;
 const MAX_FIELDS = 600;
 
 /// The words that a field allows: an enumeration, or a pattern that is one.
-const choicesOf = (schema) => schema.enum ?? /^\^\(([\w|.-]+)\)\$$/.exec(schema.pattern ?? '')?.[1].split('|') ?? [];
+const choicesOf = (schema) =>
+  schema.enum ?? /^\^\(([\w|.-]+)\)\$$/.exec(schema.pattern ?? '')?.[1].split('|') ?? [];
 
 /// Every field of a request with its path and all that can be looked for in it: `[path, text]`.
 function searchable(document, operation) {
@@ -110,7 +111,8 @@ function searchable(document, operation) {
     if (seen.includes(resolved.properties ?? resolved)) return;
     const next = [...seen, resolved.properties ?? resolved];
     if (resolved.items) walk(resolved.items, path, depth, next);
-    for (const one of [...(resolved.oneOf ?? []), ...(resolved.anyOf ?? [])]) walk(one, path, depth + 1, next);
+    for (const one of [...(resolved.oneOf ?? []), ...(resolved.anyOf ?? [])])
+      walk(one, path, depth + 1, next);
     for (const [name, field] of fieldsOf(document, resolved)) {
       const at = path ? `${path}.${name}` : name;
       found.push([at, [name, field.description ?? '', ...choicesOf(field)].join(' ').toLowerCase()]);
@@ -118,7 +120,10 @@ function searchable(document, operation) {
     }
   };
   for (const one of operation.parameters ?? [])
-    found.push([one.name, `${one.name} ${one.description ?? ''} ${choicesOf(one.schema ?? {}).join(' ')}`.toLowerCase()]);
+    found.push([
+      one.name,
+      `${one.name} ${one.description ?? ''} ${choicesOf(one.schema ?? {}).join(' ')}`.toLowerCase(),
+    ]);
   const body = operation.requestBody?.content?.['application/json']?.schema;
   if (body) walk(body, '', 0, []);
   return found;

@@ -73,9 +73,8 @@ export default ({ site, server, journey }) => {
   journey('a page is scraped in the playground, and the call can be shared', async ({ tab, go }) => {
     await go('#/home');
     await menu(tab, 'Playground');
-    await eventually(
-      'the first field has the focus',
-      () => tab.evaluate(() => document.activeElement.labels?.[0]?.textContent === 'url *'),
+    await eventually('the first field has the focus', () =>
+      tab.evaluate(() => document.activeElement.labels?.[0]?.textContent === 'url *'),
     );
     await tab.getByLabel('url *').fill(`${site.base}/`);
     await tab.getByRole('button', { name: 'links', exact: true }).click();
@@ -96,18 +95,21 @@ export default ({ site, server, journey }) => {
     );
   });
 
-  journey('an address without its scheme is scraped, and data that was asked for is shown first', async ({ tab, go }) => {
-    await go('#/playground/scrape');
-    await tab.getByLabel('url *').fill(site.base.replace('http://', '') + '/shop/small');
-    await tab.getByRole('button', { name: 'json', exact: true }).click();
-    const schema = { type: 'object', properties: { price: { type: 'string' }, wood: { type: 'string' } } };
-    await tab.getByLabel('JSON schema').fill(JSON.stringify(schema));
-    await press(tab, 'Run');
-    await tab.getByRole('tab', { name: 'JSON', exact: true, selected: true }).last().waitFor();
-    await tab.getByRole('region', { name: 'JSON', exact: true }).getByText('Oak').waitFor();
-    await tab.getByRole('tab', { name: 'Markdown' }).click();
-    await tab.locator('.prose').getByText('A small feeder for a garden').waitFor();
-  });
+  journey(
+    'an address without its scheme is scraped, and data that was asked for is shown first',
+    async ({ tab, go }) => {
+      await go('#/playground/scrape');
+      await tab.getByLabel('url *').fill(site.base.replace('http://', '') + '/shop/small');
+      await tab.getByRole('button', { name: 'json', exact: true }).click();
+      const schema = { type: 'object', properties: { price: { type: 'string' }, wood: { type: 'string' } } };
+      await tab.getByLabel('JSON schema').fill(JSON.stringify(schema));
+      await press(tab, 'Run');
+      await tab.getByRole('tab', { name: 'JSON', exact: true, selected: true }).last().waitFor();
+      await tab.getByRole('region', { name: 'JSON', exact: true }).getByText('Oak').waitFor();
+      await tab.getByRole('tab', { name: 'Markdown' }).click();
+      await tab.locator('.prose').getByText('A small feeder for a garden').waitFor();
+    },
+  );
 
   journey('a site is mapped, and its links are read', async ({ tab, go }) => {
     await go(`#/playground/map?url=${encodeURIComponent(`${site.base}/`)}`);
@@ -181,7 +183,9 @@ export default ({ site, server, journey }) => {
       ['monitor webhook', '/v2/monitor', null],
     ]) {
       await tab.getByLabel('Find an endpoint').fill(text);
-      const found = tab.locator('.doc').filter({ has: tab.locator('code', { hasText: new RegExp(`^${path}$`) }) });
+      const found = tab
+        .locator('.doc')
+        .filter({ has: tab.locator('code', { hasText: new RegExp(`^${path}$`) }) });
       await found.first().waitFor();
       if (field) await found.locator('.fits', { hasText: field }).first().waitFor();
     }
@@ -202,14 +206,20 @@ export default ({ site, server, journey }) => {
     await press(tab, 'Create');
     const key = (await tab.locator('.key-shown span').textContent()).trim();
     await press(tab, 'Done');
-    assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200, 'the key works');
+    assert(
+      (await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200,
+      'the key works',
+    );
     await tab.getByRole('button', { name: 'Revoke a program of mine' }).click();
     await press(tab, 'Keep it');
     assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200, 'it was kept');
     await tab.getByRole('button', { name: 'Revoke a program of mine' }).click();
     await press(tab, 'Revoke it');
     await has(tab, 'a program of mine was revoked');
-    assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 401, 'it is revoked');
+    assert(
+      (await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 401,
+      'it is revoked',
+    );
   });
 
   journey('a key gets a new secret, and the audit log says so', async ({ tab, go }) => {

@@ -4,7 +4,10 @@ import { assert, enter, eventually, has, KEY, menu, press, Server } from './grou
 
 export default ({ site, server, journey }) => {
   const field = (tab, value) =>
-    tab.waitForFunction((wanted) => [...document.querySelectorAll('input')].some((one) => one.value === wanted), value);
+    tab.waitForFunction(
+      (wanted) => [...document.querySelectorAll('input')].some((one) => one.value === wanted),
+      value,
+    );
 
   journey(
     'from the link of the start to the first page, without waiting for the checks',
@@ -34,22 +37,22 @@ export default ({ site, server, journey }) => {
     const code = tab.getByRole('region', { name: 'first call, curl' });
     await code.getByText(/Bearer (?!YOUR)/).waitFor();
     const key = /Bearer ([\w-]+)/.exec(await code.textContent())[1];
-    assert((await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200, 'the key works');
+    assert(
+      (await server.api('/v2/team/queue-status', undefined, 'GET', key)).status === 200,
+      'the key works',
+    );
     await tab.getByRole('tab', { name: 'MCP' }).click();
     await has(tab, key);
   });
 
-  journey(
-    'a sign-in that ran out leads back to where the person was',
-    async ({ tab, context, go }) => {
-      await go('#/activity?endpoint=map');
-      await context.request.delete(`${server.base}/admin/sign-in`, { headers: { origin: server.base } });
-      await tab.getByLabel('API key').fill(KEY);
-      await press(tab, 'Sign in');
-      await tab.getByRole('heading', { name: 'Activity' }).waitFor();
-      assert((await tab.getByLabel('Kind').inputValue()) === 'map', 'the filter is kept');
-    },
-  );
+  journey('a sign-in that ran out leads back to where the person was', async ({ tab, context, go }) => {
+    await go('#/activity?endpoint=map');
+    await context.request.delete(`${server.base}/admin/sign-in`, { headers: { origin: server.base } });
+    await tab.getByLabel('API key').fill(KEY);
+    await press(tab, 'Sign in');
+    await tab.getByRole('heading', { name: 'Activity' }).waitFor();
+    assert((await tab.getByLabel('Kind').inputValue()) === 'map', 'the filter is kept');
+  });
 
   journey('a link to a part of a crawl opens there for somebody else', async ({ tab, context, go }) => {
     const { id } = await server.api('/v2/crawl', { url: `${site.base}/`, maxDiscoveryDepth: 1 });

@@ -89,7 +89,11 @@ export default ({ site, server, journey }) => {
         await enter(tab, button(tab, 'Choose a file'));
         return chooser;
       });
-      const file = { name: 'x.md', mimeType: 'text/markdown', buffer: Buffer.from('# By keyboard\n\nText.\n') };
+      const file = {
+        name: 'x.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from('# By keyboard\n\nText.\n'),
+      };
       await chooser.setFiles(file);
       await tab.locator('.prose').getByText('By keyboard').waitFor();
       const { id } = await server.api('/v2/agent', {

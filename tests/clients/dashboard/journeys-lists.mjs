@@ -16,25 +16,32 @@ export default ({ site, server, journey }) => {
     return id;
   }
 
-  journey('lists say what became of each request, what it took, and whose key it was', async ({ tab, go }) => {
-    const id = await mixedBatch();
-    const key = await server.api('/admin/keys', { name: 'nightly reports' });
-    await server.api('/v2/scrape', { url: `${site.base}/shop/large` }, 'POST', key.key);
-    await go('#/crawls');
-    const batch = tab.locator(`a[href$="${id}"]`);
-    await batch.getByText('completed').waitFor();
-    await batch.getByText(/\d pages?, \d failed/).waitFor();
-    await batch.getByText(/\d credits?/).waitFor({ state: 'attached' });
-    await go('#/activity');
-    const row = tab.getByRole('link').filter({ hasText: '/shop/large' }).filter({ hasText: 'nightly reports' }).first();
-    await row.getByText('completed').waitFor();
-    await row.getByText(/^\d+(\.\d)? m?s$/).waitFor();
-    await row.getByText('1 credit').waitFor({ state: 'attached' });
-    // A filter finds what failed.
-    await tab.getByLabel('Filter what is loaded').fill('cancelled');
-    await tab.getByLabel('Filter what is loaded').fill('nightly');
-    await row.waitFor();
-  });
+  journey(
+    'lists say what became of each request, what it took, and whose key it was',
+    async ({ tab, go }) => {
+      const id = await mixedBatch();
+      const key = await server.api('/admin/keys', { name: 'nightly reports' });
+      await server.api('/v2/scrape', { url: `${site.base}/shop/large` }, 'POST', key.key);
+      await go('#/crawls');
+      const batch = tab.locator(`a[href$="${id}"]`);
+      await batch.getByText('completed').waitFor();
+      await batch.getByText(/\d pages?, \d failed/).waitFor();
+      await batch.getByText(/\d credits?/).waitFor({ state: 'attached' });
+      await go('#/activity');
+      const row = tab
+        .getByRole('link')
+        .filter({ hasText: '/shop/large' })
+        .filter({ hasText: 'nightly reports' })
+        .first();
+      await row.getByText('completed').waitFor();
+      await row.getByText(/^\d+(\.\d)? m?s$/).waitFor();
+      await row.getByText('1 credit').waitFor({ state: 'attached' });
+      // A filter finds what failed.
+      await tab.getByLabel('Filter what is loaded').fill('cancelled');
+      await tab.getByLabel('Filter what is loaded').fill('nightly');
+      await row.waitFor();
+    },
+  );
 
   journey('a crawl that is cancelled is said to be so in the list', async ({ tab, go }) => {
     const { id } = await server.api('/v2/crawl', { url: `${site.base}/slow/`, maxConcurrency: 1, limit: 20 });
@@ -53,7 +60,10 @@ export default ({ site, server, journey }) => {
       scrapeOptions: { maxAge: 0 },
     });
     await go(`#/crawls/crawl/${id}`);
-    await eventually('its pages are found', async () => (await server.api(`/v2/crawl/${id}?limit=1`)).discovered > 10);
+    await eventually(
+      'its pages are found',
+      async () => (await server.api(`/v2/crawl/${id}?limit=1`)).discovered > 10,
+    );
     await has(tab, 'over the limit');
     const queued = await tab.locator('.legend li', { hasText: 'queued' }).innerText();
     assert(Number(/\d+/.exec(queued)[0]) <= 5, queued);
@@ -92,7 +102,10 @@ export default ({ site, server, journey }) => {
     await told.getByText('ann@example.com').waitFor({ state: 'detached' });
     const { data } = await server.api(`/v2/monitor/${id}`);
     assert(data.targets[0].urls.length === 2 && data.goal === 'the price changes', JSON.stringify(data));
-    assert(data.webhook.url === `${site.base}/hook` && data.notification.channels.length === 1, 'the others stay');
+    assert(
+      data.webhook.url === `${site.base}/hook` && data.notification.channels.length === 1,
+      'the others stay',
+    );
     const feed = await tab.getByRole('link', { name: 'Atom feed' }).getAttribute('href');
     const answer = await fetch(server.base + feed);
     assert((await answer.text()).includes('<feed'), 'the feed is read without a key');
@@ -115,10 +128,14 @@ export default ({ site, server, journey }) => {
     const path = `/v2/monitor/${made.data.id}`;
     const check = async () => {
       const { id } = await server.api(`${path}/run`, {});
-      return eventually('the check ends', async () => {
-        const { data } = await server.api(`${path}/checks/${id}`);
-        return !['queued', 'running'].includes(data.status) && data;
-      }, 60_000);
+      return eventually(
+        'the check ends',
+        async () => {
+          const { data } = await server.api(`${path}/checks/${id}`);
+          return !['queued', 'running'].includes(data.status) && data;
+        },
+        60_000,
+      );
     };
     for (let round = 0; round < 3; round += 1) await check();
     quote = 'Handsome in the snow, says Dan';

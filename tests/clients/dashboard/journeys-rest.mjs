@@ -35,7 +35,10 @@ export default ({ site, server, journey }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.base });
     await press(tab, 'Copy the markdown');
     await has(tab, 'Markdown copied');
-    assert((await tab.evaluate(() => navigator.clipboard.readText())).includes('gannets dive'), 'it is copied');
+    assert(
+      (await tab.evaluate(() => navigator.clipboard.readText())).includes('gannets dive'),
+      'it is copied',
+    );
     const [file] = await Promise.all([tab.waitForEvent('download'), press(tab, 'Download it')]);
     assert(file.suggestedFilename() === 'notes.md', file.suggestedFilename());
     assert(readFileSync(await file.path(), 'utf8').startsWith('# Notes'), 'it is the markdown');
@@ -67,7 +70,9 @@ export default ({ site, server, journey }) => {
     await tab.getByRole('alert').waitFor();
     const program = Buffer.concat([Buffer.from('MZ'), Buffer.alloc(512)]);
     const type = 'application/x-msdownload';
-    await tab.getByLabel('File to parse').setInputFiles({ name: 'setup.exe', mimeType: type, buffer: program });
+    await tab
+      .getByLabel('File to parse')
+      .setInputFiles({ name: 'setup.exe', mimeType: type, buffer: program });
     await tab.waitForFunction(() => !document.querySelector('.loading'));
     await tab.getByRole('alert').waitFor();
   });
@@ -119,9 +124,8 @@ export default ({ site, server, journey }) => {
       await tab.keyboard.type(KEY);
       await tab.keyboard.press('Enter');
       await tab.getByRole('heading', { name: 'Home' }).waitFor();
-      await eventually(
-        'the focus is in the content after signing in',
-        () => tab.evaluate(() => document.activeElement.id === 'main'),
+      await eventually('the focus is in the content after signing in', () =>
+        tab.evaluate(() => document.activeElement.id === 'main'),
       );
       await tab.reload();
       await tab.getByRole('heading', { name: 'Home' }).waitFor();

@@ -30,7 +30,10 @@ export default ({ site, server, journey }) => {
     await press(tab, 'Side by side');
     await tab.locator('td.del del', { hasText: 'cliff 9' }).waitFor();
     await tab.locator('td.add ins', { hasText: 'island 77' }).waitFor();
-    assert(!(await tab.locator('ins').allTextContents()).join().includes('Bird'), 'what stayed is not marked');
+    assert(
+      !(await tab.locator('ins').allTextContents()).join().includes('Bird'),
+      'what stayed is not marked',
+    );
     await press(tab, 'One below the other');
     await tab.locator('div.add ins', { hasText: 'island 77' }).waitFor();
     await press(tab, 'Delete');
@@ -114,7 +117,10 @@ export default ({ site, server, journey }) => {
     await press(tab, 'Cancel it');
     await has(tab, 'The agent run was cancelled.');
     await tab.getByRole('tab', { name: 'Trace' }).click();
-    await tab.getByRole('region', { name: 'What each agent does' }).getByText(/The run ended/).waitFor();
+    await tab
+      .getByRole('region', { name: 'What each agent does' })
+      .getByText(/The run ended/)
+      .waitFor();
   });
 
   journey('the secret of webhooks is replaced after a question only', async ({ tab, go }) => {

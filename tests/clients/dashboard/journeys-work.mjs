@@ -161,7 +161,10 @@ export default ({ site, server, journey }) => {
     const agents = { json: { success: true, agents: [{ id: 'broken' }] } };
     await tab.route('**/v2/agent', (route) => route.fulfill(agents));
     await go('#/agents');
-    await tab.getByRole('alert').getByText(/undefined/).waitFor();
+    await tab
+      .getByRole('alert')
+      .getByText(/undefined/)
+      .waitFor();
     assert(faults.length > 0, 'the console has it too');
     faults.length = 0;
     await menu(tab, 'Crawls');
@@ -237,9 +240,9 @@ export default ({ site, server, journey }) => {
     await eventually('what is typed arrives', async () => {
       await frame.locator('canvas, img').first().click({ timeout: 5000 });
       await tab.keyboard.type('plunge');
-      return JSON.stringify(await run('agent-browser eval "document.getElementById(\'box\').value"')).includes(
-        'plunge',
-      );
+      return JSON.stringify(
+        await run('agent-browser eval "document.getElementById(\'box\').value"'),
+      ).includes('plunge');
     });
     await tab.getByLabel('Language').selectOption('bash');
     await tab.getByLabel('Code').fill('agent-browser get url');

@@ -109,7 +109,10 @@ async function notWide(tab, view) {
       .map((one) => one.outerHTML.slice(0, 120));
   });
   if (wide) faults.push(`${view} is wider than a phone: ${wide.join(' | ')}`);
-  const title = await tab.locator('h1').first().evaluate((one) => one.clientWidth);
+  const title = await tab
+    .locator('h1')
+    .first()
+    .evaluate((one) => one.clientWidth);
   if (title < 180) faults.push(`${view}: its title has ${title} pixels`);
 }
 
@@ -157,14 +160,23 @@ await Promise.all(
 
 // Every view with an API that fails: a message with what to do, and nothing that goes on turning.
 const FAILURES = [
-  ['an error', (route) => route.fulfill({ status: 500, json: { success: false, error: 'The database is away.' } }), /database is away/],
+  [
+    'an error',
+    (route) => route.fulfill({ status: 500, json: { success: false, error: 'The database is away.' } }),
+    /database is away/,
+  ],
   [
     'a page of a proxy',
-    (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<html><h1>Bad gateway</h1></html>' }),
+    (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<html><h1>Bad gateway</h1></html>' }),
     /status 502|Bad Gateway/i,
   ],
   ['no network', (route) => route.abort('connectionrefused'), /does not answer/],
-  ['an answer that is none', (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<p>Hello' }), /cannot be read/],
+  [
+    'an answer that is none',
+    (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<p>Hello' }),
+    /cannot be read/,
+  ],
 ];
 await Promise.all(
   FAILURES.map(async ([what, fail, message]) => {
@@ -185,14 +197,21 @@ await Promise.all(
           () => false,
         );
       // What is asked for one after the other ends a moment later.
-      const turning = await eventually('nothing turns', async () => (await who.tab.locator('main .loading').count()) === 0).then(
+      const turning = await eventually(
+        'nothing turns',
+        async () => (await who.tab.locator('main .loading').count()) === 0,
+      ).then(
         () => false,
         () => true,
       );
       const text = (await who.tab.locator('main').innerText()).slice(0, 300);
       if (!shown) faults.push(`${view}, ${what}: no message: ${text}`);
       if (turning) faults.push(`${view}, ${what}: it goes on loading: ${text}`);
-      const help = await who.tab.getByRole('alert').first().innerText().catch(() => '');
+      const help = await who.tab
+        .getByRole('alert')
+        .first()
+        .innerText()
+        .catch(() => '');
       if (!/again|Check that|Reload/.test(help)) faults.push(`${view}, ${what}: nothing to do: ${help}`);
     }
     const others = who.faults.filter((fault) => !/ApiError|does not answer|EventSource/.test(fault));
@@ -242,7 +261,9 @@ await Promise.all(
   // By the page's own clock, from the start of the navigation: the test's clock has Playwright's rounds in it too.
   await who.tab.addInitScript(() => {
     new MutationObserver((_, observer) => {
-      const there = [...document.querySelectorAll('h2')].some((heading) => heading.textContent === 'First steps');
+      const there = [...document.querySelectorAll('h2')].some(
+        (heading) => heading.textContent === 'First steps',
+      );
       if (!there) return;
       window.usableAfter = performance.now();
       observer.disconnect();
