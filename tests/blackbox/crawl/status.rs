@@ -67,7 +67,7 @@ async fn every_link_of_a_page_with_a_thousand_links_is_recorded() {
 #[tokio::test]
 async fn links_of_a_further_page_are_followed_though_it_is_skipped() {
     let fixture = CrawlFixture::open().await;
-    let id = fixture.crawl("/copies/", json!({ "limit": 3, "crawlEntireDomain": true })).await;
+    let id = fixture.crawl("/copies/", json!({ "limit": 2, "crawlEntireDomain": true })).await;
     let status = wait_for_end(fixture.http(), &format!("/v2/crawl/{id}")).await;
     let ledger = crate::generated_site::fetch_ledger(fixture.http(), &id, &fixture.site.server.base).await;
     let (state, reason) = &ledger["/full/copy"];

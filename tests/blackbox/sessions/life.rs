@@ -28,6 +28,8 @@ async fn a_session_belongs_to_its_team_and_is_gone_after_delete() {
     let other = fixture.other_team().await;
     let hidden = other.delete(&path).await.unwrap();
     assert_eq!(hidden.status, 404, "{}", hidden.text);
+    let foreign = other.post(&format!("{path}/execute"), &json!({ "code": "1" })).await.unwrap();
+    assert_eq!(foreign.status, 404, "{}", foreign.text);
     assert_eq!(other.get("/v2/browser").await.unwrap().json["sessions"], json!([]));
 
     let chromiums =
