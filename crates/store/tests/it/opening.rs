@@ -5,7 +5,7 @@ use crate::ground::{TestStore, number, options, run_sql};
 use store::StoreError;
 
 /// The version of the newest migration.
-const NEWEST: i64 = 21;
+const NEWEST: i64 = 22;
 
 on_both!(
     many_open_an_empty_database_at_once,
