@@ -102,7 +102,7 @@ pub struct AppParts {
     pub authorizations: Option<Authorizations>,
     pub settings: Settings,
     pub body_memory: SharedMemory,
-    pub response_memory: ResponseMemory,
+    pub response_memory: Arc<ResponseMemory>,
     pub client_memory: ClientMemory,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

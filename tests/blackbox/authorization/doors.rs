@@ -168,7 +168,11 @@ async fn every_door_has_an_owner_and_an_end_and_closes_with_its_key() {
     assert!(!links.open(http).await, "with the session");
     let fields = [("grant_type", "refresh_token"), ("client_id", &app.id), ("refresh_token", &refresh)];
     assert_eq!(post_form(http, "/oauth2/token", &fields).await.json["error"], "invalid_grant");
+    expect_audit_log(http).await;
+}
 
+/// What was done to the doors is in the audit log.
+async fn expect_audit_log(http: &Http) {
     let log = http.get("/admin/audit?limit=500").await.unwrap();
     let rows = log.expect_success()["data"].as_array().unwrap();
     for (action, name) in [

@@ -166,7 +166,7 @@ impl ServerProcess {
             services,
             client_memory: ClientMemory::default(),
             body_memory: SharedMemory::for_bodies(settings.body_limit),
-            response_memory: ResponseMemory::new(settings.response_memory),
+            response_memory: Arc::new(ResponseMemory::new(settings.response_memory)),
             settings: server_settings(&settings, address),
             telemetry,
             readiness: Readiness::default(),

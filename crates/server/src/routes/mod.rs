@@ -71,7 +71,7 @@ pub fn router(app: &App) -> Router {
     let router = v2.fallback(move |request: Request| v1::serve(v1_app.clone(), inner.clone(), request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
-        .layer(from_fn_with_state(app.clone(), hold_response))
+        .layer(from_fn_with_state(app.response_memory.clone(), hold_response))
         .layer(
             CompressionLayer::new()
                 .quality(CompressionLevel::Fastest)
