@@ -54,14 +54,34 @@ fn comparable(mut body: Value, http: &Http) -> Value {
     serde_json::from_str(&body.to_string().replace(&http.base, "SERVER")).expect("JSON")
 }
 
+/// Leaves of an answer what the older version had in it too: a newer one may say more, such as the id of a run.
+fn keep_known_fields(now: &mut Value, then: &Value) {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => {
+            now.retain(|field, _| then.contains_key(field));
+            for (field, value) in now {
+                keep_known_fields(value, &then[field.as_str()]);
+            }
+        }
+        (Value::Array(now), Value::Array(then)) => {
+            for (now, then) in now.iter_mut().zip(then) {
+                keep_known_fields(now, then);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Asks everything again that the older version answered.
 async fn answers_are_the_same(http: &Http, expected: &Value) {
     let answers = expected["answers"].as_array().expect("answers");
     assert!(answers.len() >= 5);
     for answer in answers {
         let path = answer["path"].as_str().expect("a path");
-        let now = http.get(path).await.unwrap().expect_success().clone();
-        assert_eq!(comparable(now, http), comparable(answer["body"].clone(), http), "{path}");
+        let then = comparable(answer["body"].clone(), http);
+        let mut now = comparable(http.get(path).await.unwrap().expect_success().clone(), http);
+        keep_known_fields(&mut now, &then);
+        assert_eq!(now, then, "{path}");
     }
     let pages = expected["pages"].as_array().expect("pages");
     assert!(!pages.is_empty());
