@@ -202,7 +202,8 @@ fn rows_of_pages_are_converted() {
 #[test]
 fn html_is_converted_as_a_page() {
     let dir = TempDir::new();
-    std::fs::write(dir.join("page.html"), "<h1>Title</h1><nav>menu</nav><p>Some text of a page.</p>").unwrap();
+    std::fs::write(dir.join("page.html"), "<h1>Title</h1><nav>menu</nav><p>Some text of a page.</p>")
+        .unwrap();
     let (code, text, _) = run_in(dir.path(), &["page.html", "--url", "https://a.example/"]);
     assert!(code == Some(0) && text.starts_with("# Title\n"), "{text}");
     let (_, text, _) = run_in(dir.path(), &["page.html", "--whole", "--format", "html"]);

@@ -20,15 +20,8 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    pub const ALL: [Self; 7] = [
-        Self::Scrape,
-        Self::Webhook,
-        Self::Model,
-        Self::Search,
-        Self::Mail,
-        Self::Identity,
-        Self::Telemetry,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Scrape, Self::Webhook, Self::Model, Self::Search, Self::Mail, Self::Identity, Self::Telemetry];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -154,7 +154,9 @@ impl FormReader {
                     )));
                 }
                 _ => {
-                    return Err(invalid("there is a part without a name; the parts are `file` and `options`"));
+                    return Err(invalid(
+                        "there is a part without a name; the parts are `file` and `options`",
+                    ));
                 }
             }
         }

@@ -254,8 +254,12 @@ pub struct GovRequest {
     /// As it was imported, for instance `scotus`.
     pub court: Option<String>,
     /// One of the eleven of the contract.
-    #[schema(pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$")]
-    #[param(pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$")]
+    #[schema(
+        pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$"
+    )]
+    #[param(
+        pattern = "^(federal-supreme|federal-appellate|federal-district|federal-bankruptcy|federal-special|military|state-supreme|state-appellate|state-trial|state-special|state-attorney-general)$"
+    )]
     pub court_type: Option<String>,
     /// A citation that the document must contain.
     pub cites: Option<String>,

@@ -39,7 +39,10 @@ async fn trial_tells_what_runs() {
     let broken = Arc::new(Runtimes::find(&settings, CodeUser::Same).await);
     assert!(broken.node.is_ok(), "{:?}", broken.node);
     let outcome = broken.try_language(Node, LockIn::Required, CodeUser::Same).await;
-    assert!(outcome.as_ref().is_err_and(|error| error.to_string().contains("Cannot find module")), "{outcome:?}");
+    assert!(
+        outcome.as_ref().is_err_and(|error| error.to_string().contains("Cannot find module")),
+        "{outcome:?}"
+    );
 }
 
 async fn page_is_ready_and_variables_survive() {

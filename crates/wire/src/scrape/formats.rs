@@ -15,7 +15,9 @@ plain_or_object! {
 pub struct FormatObject {
     /// The name of the format.
     #[serde(rename = "type")]
-    #[schema(pattern = "^(markdown|html|rawHtml|links|images|screenshot|attributes|branding|product|menu|changeTracking|highlights|rawBase64|json|deterministicJson|summary|question|query)$")]
+    #[schema(
+        pattern = "^(markdown|html|rawHtml|links|images|screenshot|attributes|branding|product|menu|changeTracking|highlights|rawBase64|json|deterministicJson|summary|question|query)$"
+    )]
     pub kind: Option<String>,
     /// `json`, `query`, `changeTracking`: what to extract.
     pub prompt: Option<String>,

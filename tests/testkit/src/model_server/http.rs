@@ -30,8 +30,13 @@ fn read_request(stream: &TcpStream) -> io::Result<Option<Request>> {
     reader.read_line(&mut line)?;
     let mut words = line.split_whitespace();
     let (Some(method), Some(path)) = (words.next(), words.next()) else { return Ok(None) };
-    let mut request =
-        Request { method: method.to_owned(), path: path.to_owned(), authorization: None, traceparent: None, body: Vec::new() };
+    let mut request = Request {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        authorization: None,
+        traceparent: None,
+        body: Vec::new(),
+    };
     let mut length = 0;
     loop {
         let mut line = String::new();
