@@ -209,13 +209,13 @@ async fn invalid_requests_get_both_error_formats() {
         response.expect_error(404, "Not Found");
         assert_eq!(response.json["status"], 404);
     }
-    // Longer than a request line may be: refused with its status. Sent by hand, because clients refuse to
-    // send it.
+    // Longer than all headers may be, the request line among them: refused with its status. Sent by hand, because
+    // clients refuse to send it.
     let long = "word+".repeat(20_000);
     let request =
         format!("GET {seed}?intent={long} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     let refused = send_raw(server.http.base.trim_start_matches("http://"), &request).await;
-    assert!(refused.starts_with("HTTP/1.1 414 "), "{}", refused.lines().next().unwrap_or_default());
+    assert!(refused.starts_with("HTTP/1.1 431 "), "{}", refused.lines().next().unwrap_or_default());
     let long = "word+".repeat(12_000);
     http.get(&format!("{seed}?intent={long}")).await.unwrap().expect_success();
     let refused = http.with_key(Some("wrong")).get(&format!("{seed}?intent=x")).await.unwrap();

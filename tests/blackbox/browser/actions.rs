@@ -65,7 +65,6 @@ async fn a_failing_action_is_named() {
         (json!({ "type": "wait", "selector": ".never" }), json!(".never")),
         (json!({ "type": "scroll", "selector": "#nowhere" }), json!("#nowhere")),
         (json!({ "type": "executeJavascript", "script": "throw new Error('rocks')" }), json!(null)),
-        (json!({ "type": "press", "key": "NoSuchKey" }), json!(null)),
     ] {
         let body = json!({ "timeout": 6000, "actions": [{ "type": "wait", "milliseconds": 1 }, action] });
         let response = fixture.scrape("/form", body).await;
@@ -78,6 +77,10 @@ async fn a_failing_action_is_named() {
         );
         assert!(details["message"].is_string(), "{}", response.text);
     }
+    // A key that no keyboard has is refused before anything is done.
+    let press = json!({ "actions": [{ "type": "press", "key": "NoSuchKey" }] });
+    let refused = fixture.scrape("/form", press).await;
+    assert_eq!((refused.status, &refused.json["details"][0]["path"]), (400, &json!(["actions", 0, "key"])));
     fixture.scrape_document("/form", json!({ "actions": [{ "type": "scrape" }] })).await;
     assert_eq!(fixture.credits_used().await, 2, "what failed costs nothing");
 }

@@ -50,7 +50,7 @@ async fn index_and_search_work_without_a_server() {
     assert_eq!(run(command(&config, &["search", ""], None)).0, Some(2));
 
     let (code, printed, _) = run(command(&config, &["index", "remove", "https://rows.test/"], None));
-    assert_eq!((code, printed.as_str()), (Some(0), "removed 1 pages\n"));
+    assert_eq!((code, printed.as_str()), (Some(0), "removed 1 page\n"));
     let now = status(config.command(&["index", "status", "--json"]));
     assert_eq!((&now["kept"]["web"]["pages"], &now["index"]["documents"]), (&2.into(), &2.into()), "{now}");
     std::fs::remove_dir_all(dir.join("data/search-index")).unwrap();
