@@ -34,6 +34,6 @@ async fn a_map_uses_one_browser_of_the_plan() {
     let check = http.get("/v2/concurrency-check").await.unwrap();
     assert_eq!(check.expect_success()["concurrency"], 1, "{}", check.text);
     let second = http.post("/v2/map", &json!({ "url": url, "timeout": 30_000 })).await.unwrap();
-    assert_failure(&second, 429, "");
+    assert_failure(&second, 429, "CONCURRENCY_LIMIT_REACHED");
     first.await.unwrap();
 }
