@@ -30,17 +30,19 @@ struct FrameMetadata {
     device_height: f64,
 }
 
-/// From now on the page sends pictures. `Page.enable` is not needed, and would make somebody answer its dialogs.
-pub(crate) async fn start(
+/// From now on the page sends pictures; that is asked for at once, whether the answer is waited for or not.
+/// `Page.enable` is not needed, and would make somebody answer its dialogs.
+pub(crate) fn start(
     client: &CdpClient,
     session: &str,
     max_size: (u32, u32),
     quality: u32,
-) -> Result<(), CdpError> {
+) -> impl Future<Output = Result<(), CdpError>> + Send + use<> {
     let wanted = json!({
         "format": "jpeg", "quality": quality, "maxWidth": max_size.0, "maxHeight": max_size.1, "everyNthFrame": 1,
     });
-    client.send(Some(session), "Page.startScreencast", &wanted).await.map(drop)
+    let answered = client.send(Some(session), "Page.startScreencast", &wanted);
+    async move { answered.await.map(drop) }
 }
 
 /// The picture in an event, if it has one.

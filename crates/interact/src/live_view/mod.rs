@@ -29,6 +29,7 @@ const MAX_SIZE: (u32, u32) = (1280, 800);
 const JPEG_QUALITY: u32 = 60;
 /// Titles are asked for this often at most, while pages change.
 const TITLES_INTERVAL: Duration = Duration::from_millis(500);
+const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(500);
 /// Inputs of a viewer that wait; more than these wait in its connection.
 const MAX_QUEUED_INPUTS: usize = 64;
 /// The most text that is pasted or typed at once.
@@ -74,6 +75,9 @@ struct Viewer {
     shown: Option<ShownPage>,
     /// The frame to acknowledge once the viewer has shown it.
     unshown: Option<i64>,
+    /// When pictures are asked for again, because none has come: a page that was just being replaced by another one
+    /// may never send any.
+    first_frame_due: Option<Instant>,
     size: (f64, f64),
     overlay: Overlay,
     /// The press of the mouse that has opened a list, until it is released.
@@ -111,6 +115,7 @@ pub fn open(
             interactive,
             shown: None,
             unshown: None,
+            first_frame_due: None,
             size: (f64::from(MAX_SIZE.0), f64::from(MAX_SIZE.1)),
             overlay: Overlay::default(),
             is_press_taken: false,
@@ -124,6 +129,13 @@ pub fn open(
         tokio::spawn(async move { viewer.run(wanted, &outputs, on_act.as_ref()).await });
         Ok((inputs, shown))
     })
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Viewer {
@@ -140,13 +152,7 @@ impl Viewer {
                     return;
                 }
             }
-            let titles_due = self.titles_due;
-            let until_titles_due = async move {
-                match titles_due {
-                    Some(due) => tokio::time::sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let (titles_due, first_frame_due) = (self.titles_due, self.first_frame_due);
             // What follows a branch runs to its end: none of it is cancelled half way.
             tokio::select! {
                 () = self.client.until_over() => return,
@@ -165,7 +171,8 @@ impl Viewer {
                         self.take_frame(&event);
                     }
                 }
-                () = until_titles_due => self.refresh_titles().await,
+                () = until(titles_due) => self.refresh_titles().await,
+                () = until(first_frame_due) => self.start_pictures(),
                 input = inputs.recv() => {
                     let Some(input) = input else { return };
                     if self.handle(input).await {
@@ -234,11 +241,17 @@ impl Viewer {
             self.post("DOM.enable", &json!({}));
             self.post("Page.setInterceptFileChooserDialog", &json!({ "enabled": true }));
         }
-        if let Some(shown) = &self.shown {
-            screencast::start(&self.client, &shown.session, MAX_SIZE, JPEG_QUALITY).await?;
-        }
+        self.start_pictures();
         self.push_state();
         Ok(())
+    }
+
+    fn start_pictures(&mut self) {
+        self.first_frame_due = self.shown.as_ref().map(|shown| {
+            // The first picture says that it began; a page with an open dialog gives no answer.
+            drop(screencast::start(&self.client, &shown.session, MAX_SIZE, JPEG_QUALITY));
+            Instant::now() + FIRST_FRAME_TIMEOUT
+        });
     }
 
     async fn refresh_titles(&mut self) {
@@ -282,6 +295,7 @@ impl Viewer {
         }
         let Some(frame) = screencast::frame_of(event) else { return };
         self.unshown = Some(frame.number);
+        self.first_frame_due = None;
         self.titles_due.get_or_insert_with(|| Instant::now() + TITLES_INTERVAL);
         if frame.size != self.size {
             self.size = frame.size;
