@@ -120,6 +120,7 @@ mod tests {
         assert_ne!(counters("Team A 12 points"), counters("Team A 15 points"));
         assert_ne!(counters("3 likes"), counters("3 views"));
         assert_ne!(counters("It was decided by 12 votes."), counters("It was decided by 13 votes."));
+        assert_ne!(counters("4.5 reviews"), counters("4.9 reviews"), "an average, not a count");
         assert_ne!(counters("Price 12.50"), counters("Price 13.50"));
 
         let ids = |line: &str| mask_session_ids(line).unwrap_or_else(|| line.to_owned());
