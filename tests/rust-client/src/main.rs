@@ -38,6 +38,7 @@ fn note(method: &'static str) {
 macro_rules! call {
     ($client:expr, $method:ident($($argument:expr),* $(,)?)) => {{
         $crate::note(stringify!($method));
+        // Methods that the client itself advises against are called too: all of them have to work.
         #[allow(deprecated)]
         let answer = $client.$method($($argument),*).await;
         answer

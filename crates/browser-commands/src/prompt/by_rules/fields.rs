@@ -1,7 +1,7 @@
 //! Steps of forms.
 
 use super::PromptRun;
-use super::find::Found;
+use super::find::ElementMatch;
 use super::look::look_at_page;
 use crate::element::{Element, Locator};
 use crate::prompt::parse::{Amount, Description, ElementKind, NameList, Reading, is_secret_name};
@@ -61,8 +61,8 @@ impl PromptRun<'_> {
             };
             self.run_quietly(&["fill", &reference, &value]).await?;
         }
-        let told: Vec<String> = items.iter().map(|(_, node)| target::describe(node)).collect();
-        self.done.push(format!("Filled {}", told.join(" and ")));
+        let names: Vec<String> = items.iter().map(|(_, node)| target::describe(node)).collect();
+        self.done.push(format!("Filled {}", names.join(" and ")));
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl PromptRun<'_> {
         hint: Option<&Description>,
     ) -> Result<(), String> {
         if let Some(hint) = hint {
-            if let Found::Elements(items) = self.find_now(hint, Purpose::Fill, None).await?
+            if let ElementMatch::Elements(items) = self.find_now(hint, Purpose::Fill, None).await?
                 && items.len() == 1
             {
                 return self.fill(hint, value).await;
@@ -172,7 +172,7 @@ impl PromptRun<'_> {
         let Some(list) = list else { return self.choose(values).await };
         // "from the list": a list with that name, or the only one.
         match self.find_now(list, Purpose::Select, None).await? {
-            Found::Elements(items) if items.len() == 1 => {
+            ElementMatch::Elements(items) if items.len() == 1 => {
                 let reference = format!("@e{}", items[0].0);
                 let whole = self.run_quietly(&["select", &reference, &values.whole.phrase]).await;
                 if let Err(message) = whole {
@@ -190,7 +190,7 @@ impl PromptRun<'_> {
                 ));
                 Ok(())
             }
-            Found::Unclear(message) => Err(message),
+            ElementMatch::Unclear(message) => Err(message),
             _ => {
                 // Lists that the page draws itself are no list to the browser: the option must be there by its name.
                 let is_plain_list = list.readings.iter().any(|reading| {
@@ -201,8 +201,8 @@ impl PromptRun<'_> {
                     return self.choose(values).await;
                 }
                 let message = match self.find_now(list, Purpose::Select, None).await? {
-                    Found::Missing(message) | Found::Unclear(message) => message,
-                    Found::Elements(items) => format!("\"{}\" are {} lists", list.phrase, items.len()),
+                    ElementMatch::Missing(message) | ElementMatch::Unclear(message) => message,
+                    ElementMatch::Elements(items) => format!("\"{}\" are {} lists", list.phrase, items.len()),
                 };
                 Err(message)
             }
@@ -213,15 +213,17 @@ impl PromptRun<'_> {
     async fn choose(&mut self, values: &NameList) -> Result<(), String> {
         let whole = self.find_now(&values.whole, Purpose::Choose, None).await?;
         let names = match whole {
-            Found::Elements(_) => vec![values.whole.clone()],
+            ElementMatch::Elements(_) => vec![values.whole.clone()],
             _ => values.parts.clone(),
         };
         for name in &names {
             let mut items = match self.find_now(name, Purpose::Choose, None).await? {
-                Found::Elements(items) => items,
-                Found::Unclear(message) => return Err(message),
-                Found::Missing(_) => match self.find_now(name, Purpose::Click, None).await? {
-                    Found::Elements(items) if items.iter().all(|(_, node)| is_drawn_option(node)) => items,
+                ElementMatch::Elements(items) => items,
+                ElementMatch::Unclear(message) => return Err(message),
+                ElementMatch::Missing(_) => match self.find_now(name, Purpose::Click, None).await? {
+                    ElementMatch::Elements(items) if items.iter().all(|(_, node)| is_drawn_option(node)) => {
+                        items
+                    }
                     _ => self.find(name, Purpose::Choose).await?,
                 },
             };
@@ -240,7 +242,7 @@ impl PromptRun<'_> {
     pub(super) async fn check(&mut self, boxes: &NameList, wanted: bool) -> Result<(), String> {
         let whole = self.find_now(&boxes.whole, Purpose::Check, self.scope.as_ref()).await?;
         let names = match whole {
-            Found::Elements(_) => vec![boxes.whole.clone()],
+            ElementMatch::Elements(_) => vec![boxes.whole.clone()],
             _ => boxes.parts.clone(),
         };
         let scope = self.scope.take();
@@ -253,8 +255,8 @@ impl PromptRun<'_> {
             for (number, node) in items {
                 let command = if wanted { "check" } else { "uncheck" };
                 self.run_quietly(&[command, &format!("@e{number}")]).await?;
-                let told = if wanted { "Checked" } else { "Unchecked" };
-                self.done.push(format!("{told} {}", target::describe(&node)));
+                let verb = if wanted { "Checked" } else { "Unchecked" };
+                self.done.push(format!("{verb} {}", target::describe(&node)));
             }
         }
         self.scope = None;

@@ -23,7 +23,7 @@ const NOTE_CANDIDATE: &str = include_str!("note_candidate.js");
 const IS_BESIDE: &str = include_str!("is_beside.js");
 
 /// What a search for elements has come to.
-pub(super) enum Found {
+pub(super) enum ElementMatch {
     Elements(Vec<Item>),
     /// Several fit, or fewer than were asked for.
     Unclear(String),
@@ -42,12 +42,12 @@ impl PromptRun<'_> {
         let limit = self.deadline.min(Instant::now() + MISSING_TIMEOUT);
         loop {
             match self.find_now(&description, purpose, scope.as_ref()).await? {
-                Found::Elements(items) => {
+                ElementMatch::Elements(items) => {
                     self.named = Some(description);
                     return Ok(items);
                 }
-                Found::Unclear(message) => return Err(message),
-                Found::Missing(message) => {
+                ElementMatch::Unclear(message) => return Err(message),
+                ElementMatch::Missing(message) => {
                     if self.open_next_hidden_part().await? {
                         continue;
                     }
@@ -86,7 +86,7 @@ impl PromptRun<'_> {
         description: &Description,
         purpose: Purpose,
         scope: Option<&Place>,
-    ) -> Result<Found, String> {
+    ) -> Result<ElementMatch, String> {
         let (page, snapshot) = look_at_all(self.commander, self.deadline).await?;
         let mut unclear = None;
         for reading in &description.readings {
@@ -104,7 +104,7 @@ impl PromptRun<'_> {
                 continue;
             }
             match target::pick(&found, scoped.amount) {
-                Some(picked) => return Ok(Found::Elements(picked.into_iter().cloned().collect())),
+                Some(picked) => return Ok(ElementMatch::Elements(picked.into_iter().cloned().collect())),
                 None if unclear.is_none() => {
                     unclear = Some(target::ambiguous(description, &found, scoped.amount));
                 }
@@ -112,7 +112,7 @@ impl PromptRun<'_> {
             }
         }
         if let Some(message) = unclear {
-            return Ok(Found::Unclear(message));
+            return Ok(ElementMatch::Unclear(message));
         }
         if matches!(purpose, Purpose::Click | Purpose::Any) {
             for reading in &description.readings {
@@ -124,11 +124,11 @@ impl PromptRun<'_> {
                 }
                 let found: Vec<&Item> = found.iter().collect();
                 if let Some(picked) = target::pick(&found, reading.amount) {
-                    return Ok(Found::Elements(picked.into_iter().cloned().collect()));
+                    return Ok(ElementMatch::Elements(picked.into_iter().cloned().collect()));
                 }
             }
         }
-        Ok(Found::Missing(target::missing(&snapshot, description, purpose)))
+        Ok(ElementMatch::Missing(target::missing(&snapshot, description, purpose)))
     }
 }
 

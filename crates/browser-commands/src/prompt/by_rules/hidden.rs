@@ -71,8 +71,8 @@ impl PromptRun<'_> {
                 self.run_quietly(&["click", &format!("@e{number}")]).await?;
                 self.wait_expanded(node.backend_node, is_open, node).await?;
             }
-            let told = if is_open { "Opened" } else { "Closed" };
-            self.done.push(format!("{told} {}", target::describe(node)));
+            let verb = if is_open { "Opened" } else { "Closed" };
+            self.done.push(format!("{verb} {}", target::describe(node)));
         }
         Ok(())
     }

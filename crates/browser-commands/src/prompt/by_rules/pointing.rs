@@ -1,6 +1,6 @@
 //! Steps of the mouse, dialogs, and reading and uploading.
 
-use super::find::Found;
+use super::find::ElementMatch;
 use super::look::look_at_page;
 use super::{PromptRun, told_times};
 use crate::element::Element;
@@ -40,7 +40,7 @@ impl PromptRun<'_> {
         let target = self.resolve_pronoun(target)?;
         let scope = self.scope.clone();
         let purpose = if how == PointerAction::Hover { Purpose::Any } else { Purpose::Click };
-        let mut told = Vec::new();
+        let mut names = Vec::new();
         for round in 0..times {
             self.scope.clone_from(&scope);
             // Found anew each time: what a click changes may be this element.
@@ -48,15 +48,15 @@ impl PromptRun<'_> {
                 0 => message,
                 round => format!("{message}\nThis was done {round} of {times} times"),
             })?;
-            told.clear();
+            names.clear();
             for (number, node) in &items {
                 self.run_quietly(&[words(how).0, &format!("@e{number}")]).await?;
-                told.push(target::describe(node));
+                names.push(target::describe(node));
             }
         }
         self.exploration = None;
         self.named = Some(target);
-        self.done.push(format!("{} {}{}", words(how).1, told.join(" and "), told_times(times)));
+        self.done.push(format!("{} {}{}", words(how).1, names.join(" and "), told_times(times)));
         Ok(())
     }
 
@@ -104,13 +104,12 @@ impl PromptRun<'_> {
     }
 
     pub(super) async fn answer_dialog(&mut self, accepts: bool, text: Option<&str>) -> Result<(), String> {
-        let verb = if accepts { "accept" } else { "dismiss" };
-        let told = if accepts { "Accepted" } else { "Dismissed" };
+        let (verb, past) = if accepts { ("accept", "Accepted") } else { ("dismiss", "Dismissed") };
         if let Some(dialog) = self.open_dialog().await {
             let mut words = vec!["dialog", verb];
             words.extend(text);
             self.run_quietly(&words).await?;
-            self.done.push(format!("{told} the {dialog}"));
+            self.done.push(format!("{past} the {dialog}"));
             return Ok(());
         }
         if let Some(alert) = self.closed_alert().await {
@@ -184,9 +183,9 @@ impl PromptRun<'_> {
             let description = Description::of_name(name);
             let purpose = Purpose::Choose;
             let found = match self.find_now(&description, purpose, None).await? {
-                Found::Missing(_) => self.find(&description, Purpose::Click).await?,
-                Found::Elements(items) => items,
-                Found::Unclear(message) => return Err(message),
+                ElementMatch::Missing(_) => self.find(&description, Purpose::Click).await?,
+                ElementMatch::Elements(items) => items,
+                ElementMatch::Unclear(message) => return Err(message),
             };
             let [(number, _)] = found.as_slice() else {
                 return Err(format!("\"{name}\" is not clear"));

@@ -1,6 +1,6 @@
 //! Steps that scroll and wait.
 
-use super::find::Found;
+use super::find::ElementMatch;
 use super::{PromptRun, told_times};
 use crate::prompt::parse::{Description, ScrollStep, ScrollWay, WaitStep};
 use crate::prompt::target::Purpose;
@@ -105,7 +105,7 @@ impl PromptRun<'_> {
         let names: Vec<String> = what.readings.iter().map(|reading| reading.name.clone()).collect();
         loop {
             let found = self.find_now(&what, Purpose::Click, None).await?;
-            let mut is_there = !matches!(found, Found::Missing(_));
+            let mut is_there = !matches!(found, ElementMatch::Missing(_));
             if !is_there {
                 let page = self.page().await?;
                 let world = page.world(&page.frame()).await.map_err(|error| error.to_string())?;

@@ -45,7 +45,7 @@ const SHOWN: &[&str] = &[
 ];
 const GONE: &[&str] =
     &["disappears", "to disappear", "is gone", "to be gone", "goes away", "to go away", "has gone"];
-const LONGEST_MS: f64 = 3_600_000.0;
+const MAX_WAIT_MS: f64 = 3_600_000.0;
 
 pub(super) fn parse_wait(part: Phrase<'_>) -> Option<WaitStep> {
     let rest = part.strip(&["wait for", "wait until", "wait till", "wait"])?;
@@ -87,7 +87,7 @@ fn parse_time(rest: Phrase<'_>) -> Option<WaitStep> {
         value => value.parse::<f64>().ok().or_else(|| parse_count(value).map(|count| count as f64))?,
     };
     let milliseconds = value * factor;
-    if !(0.0..=LONGEST_MS).contains(&milliseconds) {
+    if !(0.0..=MAX_WAIT_MS).contains(&milliseconds) {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and an hour")]
